@@ -1,0 +1,63 @@
+# How every library and tool of the project is built: fully static, one
+# precompiled header, warnings as errors.
+
+# The packaged MLIR archives name libLLVM.so as their interface dependency
+# ("LLVM"). Replace it by the archives of the components that MLIR uses, so that
+# the tools start in milliseconds and need no shared LLVM.
+set(LLVM_LINK_LLVM_DYLIB OFF)
+set(MLIR_LINK_MLIR_DYLIB OFF)
+add_compile_definitions(LLVM_BUILD_STATIC)
+llvm_map_components_to_libnames(MODELC_LLVM_ARCHIVES
+  Support Core BinaryFormat Remarks AsmParser BitReader BitWriter TargetParser
+  TransformUtils SupportLSP FrontendOpenMP FrontendOffloading)
+get_property(_mlir_libs GLOBAL PROPERTY MLIR_ALL_LIBS)
+foreach(_lib IN LISTS _mlir_libs)
+  if(TARGET ${_lib})
+    get_target_property(_deps ${_lib} INTERFACE_LINK_LIBRARIES)
+    if(_deps AND "LLVM" IN_LIST _deps)
+      list(REMOVE_ITEM _deps LLVM)
+      set_target_properties(${_lib} PROPERTIES
+        INTERFACE_LINK_LIBRARIES "${_deps};${MODELC_LLVM_ARCHIVES}")
+    endif()
+  endif()
+endforeach()
+
+include_directories(SYSTEM ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
+include_directories(${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+separate_arguments(LLVM_DEFINITIONS_LIST NATIVE_COMMAND ${LLVM_DEFINITIONS})
+add_definitions(${LLVM_DEFINITIONS_LIST})
+add_compile_options(-Wall -Wextra -Werror -Wno-unused-parameter
+  -Wno-covered-switch-default)
+
+# One precompiled header for all: everything links MLIRIR because it pulls in
+# inline functions of MLIR.
+file(WRITE ${PROJECT_BINARY_DIR}/modelc_pch.cpp "")
+add_library(modelc_pch OBJECT ${PROJECT_BINARY_DIR}/modelc_pch.cpp)
+target_precompile_headers(modelc_pch PRIVATE
+  <mlir/IR/Builders.h> <mlir/IR/BuiltinTypes.h> <mlir/IR/OpImplementation.h>
+  <mlir/Pass/Pass.h> <llvm/ADT/TypeSwitch.h> <map> <string> <vector>)
+
+# modelc_add_library(Name SOURCES a.cpp ... LINK own libs ... MLIR upstream libs ...
+#                    DEPENDS generated targets ...)
+function(modelc_add_library name)
+  cmake_parse_arguments(ARG "NO_PCH" "" "SOURCES;LINK;MLIR;DEPENDS" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES})
+  target_link_libraries(${name} PUBLIC ${ARG_LINK} ${ARG_MLIR} MLIRIR)
+  if(NOT ARG_NO_PCH)
+    target_precompile_headers(${name} REUSE_FROM modelc_pch)
+  endif()
+  foreach(dep IN LISTS ARG_DEPENDS)
+    add_dependencies(${name} ${dep})
+  endforeach()
+  set_property(GLOBAL APPEND PROPERTY MODELC_LIBS ${name})
+endfunction()
+
+# modelc_add_tool(name SOURCES ... LINK ... MLIR ...)
+function(modelc_add_tool name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK;MLIR" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE ${ARG_LINK} ${ARG_MLIR} MLIRIR)
+  target_precompile_headers(${name} REUSE_FROM modelc_pch)
+  set_target_properties(${name} PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+endfunction()
