@@ -60,4 +60,5 @@ function(modelc_add_tool name)
   target_precompile_headers(${name} REUSE_FROM modelc_pch)
   set_target_properties(${name} PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+  set_property(GLOBAL APPEND PROPERTY MODELC_TOOLS ${name})
 endfunction()

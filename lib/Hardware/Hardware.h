@@ -1,0 +1,320 @@
+//===- Hardware.h - What a machine has, how fast, at what energy ----------===//
+//
+// A machine is a TOML file below targets/. It is read at run time into the
+// plain struct Target; no chip is known to the compiler. Every number remembers
+// the file, line, source and grade it came from.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LIB_HARDWARE_HARDWARE_H
+#define LIB_HARDWARE_HARDWARE_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/LogicalResult.h"
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace llvm {
+class raw_ostream;
+} // namespace llvm
+
+namespace modelc {
+
+/// How far a fact can be trusted, best first.
+enum class Grade { Datasheet, Measured, Derived, Assumed };
+
+/// The word of a target file for a grade ("datasheet", ...).
+llvm::StringRef gradeName(Grade grade);
+
+/// Where one value of a target came from.
+struct Fact {
+  std::string key;  // "memory.bandwidth", "clock.sustained.bf16", "mma.<name>"
+  std::string text; // as written in the file: "8 TB/s"
+  std::string
+      unit; // unit of the member in Target: "B/s", "" for a plain number
+  std::string meaning; // one line
+  std::string source;  // the document or measurement
+  Grade grade = Grade::Assumed;
+  std::string file; // empty for a value set on the command line
+  unsigned line = 0;
+};
+
+/// Values per element type. The types are spelled "bf16", "f16", "f32",
+/// "f8E4M3FN", "f8E4M3FNUZ", "f6E2M3FN", "f4E2M1FN", as MLIR spells them.
+using ByType = std::map<std::string, double>;
+
+/// Points (x, y) of a measured curve, x ascending.
+using Curve = std::vector<std::pair<double, double>>;
+
+/// [target]: names and the language that is emitted.
+struct Identity {
+  std::string name;     // of the file: "mi355x"
+  std::string product;  // what the vendor calls it
+  std::string family;   // architecture
+  std::string isa;      // what the device compiler calls it
+  std::string language; // of the emitted text: "hip" or "cuda"
+  std::string prelude;  // path below targets/ of the device prelude
+  std::string status;   // "shipping", "announced", "test"
+};
+
+/// [compiler]: how the emitted text becomes a binary.
+struct Compiler {
+  std::string driver;             // "clang" or "nvcc"
+  std::vector<std::string> flags; // all but input and output
+  std::string suffix;             // of the binary: "hsaco", "cubin"
+};
+
+/// [execution]: the units that run workgroups, and their issue rates.
+struct Execution {
+  int64_t waveSize = 0; // lanes of a wave
+  int64_t units = 0;    // units of the GPU, each with its own shared memory
+  int64_t chiplets = 0; // groups of units with an L2 of their own
+  int64_t schedulersPerUnit = 0;  // waves that issue in one clock
+  int64_t matrixPipesPerUnit = 0; // matrix instructions that run at once
+  int64_t maxWavesPerUnit = 0;
+  int64_t maxWorkgroupsPerUnit = 0;
+  int64_t maxThreadsPerWorkgroup = 0;
+  int64_t maxRegistersPerThread = 0; // of 4 bytes
+  int64_t registerGranule =
+      0; // registers per thread are allocated in this step
+  int64_t registerBytesPerUnit = 0;
+  int64_t maxClusterWorkgroups =
+      1; // that share their shared memories, 1 = none
+  bool reassignsRegisters =
+      false;                   // waves of a workgroup can have different counts
+  double fp32FlopPerClock = 0; // of one unit, an fma counts two
+  double exp2PerClock = 0;     // of one unit
+  double convertPerClock = 0;  // narrowing float conversions of one unit
+};
+
+/// [clock]
+struct Clock {
+  double boostHz = 0; // the clock that the peak rates assume
+  ByType sustainedHz; // measured under matrix load of a type; absent = boost
+};
+
+/// One width and direction of shared memory accesses. Lanes of a wave are
+/// served in phases; only lanes of one phase can conflict. The phase of a lane
+/// is linear over the bits of the lane number: the xor of phaseOfLaneBit[i] for
+/// every set bit i.
+struct SharedAccess {
+  std::string kind;  // "read" or "write"
+  int64_t bytes = 0; // that one lane moves
+  int64_t banks = 0; // that this access sees
+  std::vector<int64_t> phaseOfLaneBit;
+};
+
+/// [shared]: memory of a workgroup.
+struct SharedMemory {
+  int64_t bytesPerUnit = 0;
+  int64_t maxBytesPerWorkgroup = 0;
+  int64_t reservedBytesPerWorkgroup =
+      0;                    // taken by the system from bytesPerUnit
+  double bytesPerClock = 0; // of one unit
+  int64_t banks = 0;
+  int64_t bankBytes = 0;
+  double latencyClocks = 0;
+  std::vector<int64_t>
+      transposedReadBits; // element widths that a read can transpose
+  std::vector<SharedAccess> accesses;
+
+  /// The row for an access, or null if the file has none.
+  const SharedAccess *access(llvm::StringRef kind, int64_t bytes) const;
+};
+
+/// [tensor_memory]: accumulator memory of the matrix unit; columns = 0: none.
+struct TensorMemory {
+  int64_t columns = 0; // of 4 bytes in each lane
+  int64_t lanes = 0;
+  int64_t columnGranule = 0;    // allocations are powers of two, at least this
+  double readBytesPerClock = 0; // of one unit, to registers
+};
+
+/// How a kernel learns that asynchronous copies have arrived.
+enum class Completion { Counted, Barrier };
+
+/// [copy]: moving global to shared memory without registers.
+struct Copy {
+  bool asyncToShared = false;
+  int64_t bytesPerLane = 0; // widest copy of one lane
+  bool laneContiguous =
+      false;              // lane i writes base + i * bytesPerLane, nothing else
+  int64_t maxPending = 0; // copies of a wave in flight that can be counted
+  bool boxes = false;     // one thread copies a box of a tensor
+  std::vector<int64_t>
+      boxSwizzleBytes;         // row widths for which a box swizzle exists
+  bool multicast = false;      // a box can land in all workgroups of a cluster
+  bool sharedToTensor = false; // shared to tensor memory
+  Completion completion = Completion::Counted;
+};
+
+/// Who issues a matrix instruction and waits for it.
+enum class MmaScope {
+  Wave,   // all lanes of a wave, in order
+  Group4, // four waves together, asynchronous, counted
+  Single, // one thread, asynchronous, completion by barrier
+};
+
+/// Where an operand of a matrix instruction lies.
+enum class OperandSpace { Register, Shared, Tensor };
+
+/// Where elements of an operand live in registers: a linear map over index
+/// bits. Entry i of `reg` and `lane` is the (row, column) image of bit i of the
+/// register element and of the lane number (of the thread in its group of four
+/// waves for Group4); images are joined by xor. A is (m, k), B is (n, k), C is
+/// (m, n). Register elements are elements, not 32-bit words.
+struct FragmentLayout {
+  std::vector<std::pair<int64_t, int64_t>> reg, lane;
+  bool empty() const { return reg.empty() && lane.empty(); }
+};
+
+/// [[mma]]: one matrix instruction: shape, types, speed, places and spelling.
+struct MmaRow {
+  std::string name;            // of the function or struct in the prelude
+  std::string mnemonic;        // that the machine code must contain
+  int64_t m = 0, n = 0, k = 0; // n is nMax where it can be chosen
+  int64_t nMin = 0, nMax = 0, nStep = 0; // equal to n, n, n where it cannot
+  std::string aType, bType, cType;
+  bool scaled = false;    // takes block scales
+  int64_t scaleBlock = 0; // elements along k for each scale
+  MmaScope scope = MmaScope::Wave;
+  OperandSpace aSpace = OperandSpace::Register;
+  OperandSpace bSpace = OperandSpace::Register;
+  OperandSpace cSpace = OperandSpace::Register;
+  double flopPerClock = 0;  // of one unit with all its matrix pipes busy
+  double latencyClocks = 0; // until the result can be an operand
+  FragmentLayout aLayout, bLayout, cLayout; // of operands in registers
+
+  /// Operations of one instruction at width `width` (n if 0).
+  double flop(int64_t width = 0) const {
+    return 2.0 * m * (width ? width : n) * k;
+  }
+};
+
+/// [memory]: of the device.
+struct Memory {
+  int64_t capacityBytes = 0; // usable
+  double bandwidth = 0;      // B/s, peak
+  double latencyClocks = 0;
+};
+
+/// [cache]
+struct Cache {
+  int64_t l2Bytes = 0;        // of the GPU, all chiplets
+  double l2BytesPerClock = 0; // of one unit
+  double l2LatencyClocks = 0;
+  int64_t lineBytes = 0;
+  int64_t llcBytes = 0; // cache between L2 and memory, 0 = none
+  double llcBandwidth = 0;
+  double llcLatencyClocks = 0;
+};
+
+/// [link]: between the GPUs of a scale-up domain, and beyond it.
+struct Link {
+  std::string kind;
+  int64_t domain = 0;           // GPUs that reach each other
+  double bandwidth = 0;         // B/s of one GPU, one direction, to all peers
+  double pairBandwidth = 0;     // B/s from one GPU to one peer
+  double alpha = 0;             // s, a small all-reduce in the domain
+  double messageLatency = 0;    // s, a small write to a peer
+  bool reducesInFabric = false; // switches add
+  double networkBandwidth =
+      0;                     // B/s of one GPU, one direction, beyond the domain
+  double networkLatency = 0; // s
+};
+
+/// [launch]
+struct Launch {
+  double gap = 0;         // s, kernel to kernel inside a graph
+  double ramp = 0;        // s, more until a streaming kernel runs at full rate
+  double hostLaunch = 0;  // s, one launch from the host
+  double graphReplay = 0; // s, fixed cost of starting a graph
+  bool overlapsPrologue =
+      false; // the next kernel may start before the last ends
+};
+
+/// [power]. Matrix energy covers everything between shared memory and result.
+struct Power {
+  double tdp = 0;           // W
+  double idle = 0;          // W
+  ByType perFlop;           // J/flop
+  double perVectorFlop = 0; // J/flop
+  double perByteMemory = 0, perByteL2 = 0, perByteShared = 0,
+         perByteLink = 0; // J/B
+  double hostPerGpu = 0;  // W of host, network and fans for each GPU
+  double pue = 1;         // power at the wall over power of the machines
+};
+
+/// [price]: dollars for one GPU and hour; a basis is never mixed with another.
+struct Price {
+  std::map<std::string, double>
+      perHour; // by basis: "hyperscaler", "neocloud", "rental"
+  std::string date;
+};
+
+/// [efficiency]: measured fractions of the peaks; the bound does not use them.
+struct Efficiency {
+  ByType matrix;        // best library on large squares, at the sustained clock
+  ByType matrixServing; // median of a serving stack's shapes
+  double read = 1;      // of memory bandwidth, a read of more than 1 GB
+  Curve readBySize;     // (bytes, fraction), one kernel's bytes
+  double copy = 1;      // of memory bandwidth
+  double attention = 1; // of memory bandwidth, decode attention
+  double link = 1;      // of link bandwidth
+};
+
+/// A machine. Plain data in SI base units (B, s, J, W, Hz, flop).
+struct Target {
+  Identity identity;
+  Compiler compiler;
+  Execution execution;
+  Clock clock;
+  SharedMemory shared;
+  TensorMemory tensorMemory;
+  Copy copy;
+  std::vector<MmaRow> mma; // in the order of the file, preferred first
+  Memory memory;
+  Cache cache;
+  Link link;
+  Launch launch;
+  Power power;
+  Price price;
+  Efficiency efficiency;
+  std::map<std::string, Fact> facts;
+
+  /// The fact behind a key ("memory.bandwidth"), or null.
+  const Fact *fact(llvm::StringRef key) const;
+  /// The instruction of that name, or null.
+  const MmaRow *instruction(llvm::StringRef name) const;
+  /// Operations per second of all units for an instruction at a clock (boost if
+  /// 0).
+  double flopPerSecond(const MmaRow &row, double clockHz = 0) const;
+  /// Clocks that one instruction of `width` columns occupies a matrix pipe.
+  double clocksPerInstruction(const MmaRow &row, int64_t width = 0) const;
+  /// The clock under matrix load of a type: measured, else boost.
+  double sustainedHz(llvm::StringRef type) const;
+};
+
+/// Reads a target by name ("mi355x", searched in `searchDirs` and the folders
+/// in them) or by path ("./mine.toml"). `overrides` are "key=value" as in the
+/// file. Prints a located message for every mistake to `errors`.
+llvm::FailureOr<Target> loadTarget(llvm::StringRef nameOrPath,
+                                   llvm::ArrayRef<std::string> overrides,
+                                   llvm::ArrayRef<std::string> searchDirs,
+                                   llvm::raw_ostream &errors);
+
+/// A target file that describes a product.
+struct TargetFile {
+  std::string name, path, product;
+};
+
+/// All products below `searchDirs`, by name.
+std::vector<TargetFile> listTargets(llvm::ArrayRef<std::string> searchDirs);
+
+} // namespace modelc
+
+#endif // LIB_HARDWARE_HARDWARE_H

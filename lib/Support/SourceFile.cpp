@@ -1,0 +1,70 @@
+#include "lib/Support/Support.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace modelc {
+
+SourceFile::SourceFile(std::string name, std::string text)
+    : fileName(std::move(name)), contents(std::move(text)) {}
+
+llvm::FailureOr<SourceFile> SourceFile::read(llvm::StringRef path,
+                                             llvm::raw_ostream &errors) {
+  llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> buffer =
+      llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
+  if (!buffer) {
+    errors << "error: cannot read \"" << path
+           << "\": " << buffer.getError().message() << "\n";
+    return llvm::failure();
+  }
+  return SourceFile(path.str(), (*buffer)->getBuffer().str());
+}
+
+llvm::StringRef SourceFile::line(unsigned number) const {
+  llvm::StringRef rest = contents;
+  for (unsigned i = 1; i < number; ++i) {
+    rest = rest.split('\n').second;
+  }
+  return number == 0 ? "" : rest.split('\n').first.rtrim('\r');
+}
+
+Place SourceFile::placeOf(size_t offset, unsigned length) const {
+  llvm::StringRef before = llvm::StringRef(contents).take_front(offset);
+  size_t lineStart = before.rfind('\n');
+  lineStart = lineStart == llvm::StringRef::npos ? 0 : lineStart + 1;
+  return {unsigned(before.count('\n')) + 1, unsigned(offset - lineStart) + 1,
+          length};
+}
+
+static void print(const SourceFile &file, llvm::raw_ostream &os, Place at,
+                  llvm::SourceMgr::DiagKind kind, const llvm::Twine &message) {
+  std::string text = message.str();
+  // Without a line, SMDiagnostic prints the file and the message only.
+  if (at.line == 0) {
+    llvm::SMDiagnostic(file.name(), kind, text).print("", os, os.has_colors());
+    return;
+  }
+  unsigned begin = at.column ? at.column - 1 : 0;
+  std::pair<unsigned, unsigned> range(begin, begin + at.length);
+  llvm::SourceMgr none;
+  llvm::SMDiagnostic(none, llvm::SMLoc(), file.name(), int(at.line), int(begin),
+                     kind, text, file.line(at.line), range)
+      .print("", os, os.has_colors());
+}
+
+void SourceFile::error(llvm::raw_ostream &os, Place at,
+                       const llvm::Twine &message) const {
+  print(*this, os, at, llvm::SourceMgr::DK_Error, message);
+}
+
+void SourceFile::warning(llvm::raw_ostream &os, Place at,
+                         const llvm::Twine &message) const {
+  print(*this, os, at, llvm::SourceMgr::DK_Warning, message);
+}
+
+void SourceFile::note(llvm::raw_ostream &os, Place at,
+                      const llvm::Twine &message) const {
+  print(*this, os, at, llvm::SourceMgr::DK_Note, message);
+}
+
+} // namespace modelc

@@ -1,0 +1,153 @@
+//===- Support.h - Files with places, quantities with units ---------------===//
+//
+// What every reader of a user's file needs: TOML and JSON as one tree whose
+// nodes know their place, messages that point into the text, "did you mean",
+// and quantities with checked units.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LIB_SUPPORT_SUPPORT_H
+#define LIB_SUPPORT_SUPPORT_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/ADT/Twine.h"
+#include "llvm/Support/LogicalResult.h"
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace llvm {
+class raw_ostream;
+} // namespace llvm
+
+namespace modelc {
+
+//===----------------------------------------------------------------------===//
+// Text with places
+//===----------------------------------------------------------------------===//
+
+/// A range of one line. Lines and columns count from 1; line 0 = nowhere.
+struct Place {
+  unsigned line = 0, column = 0, length = 1;
+};
+
+/// A text with a name that can print messages pointing into it.
+class SourceFile {
+public:
+  SourceFile(std::string name, std::string text);
+  /// Reads a file; says on `errors` why it could not.
+  static llvm::FailureOr<SourceFile> read(llvm::StringRef path,
+                                          llvm::raw_ostream &errors);
+
+  llvm::StringRef name() const { return fileName; }
+  llvm::StringRef text() const { return contents; }
+  /// One line without its end; empty if there is no such line.
+  llvm::StringRef line(unsigned number) const;
+  /// The place of a byte of the text.
+  Place placeOf(size_t offset, unsigned length = 1) const;
+
+  /// Print "file:line:column: error: message", the line, and a caret.
+  void error(llvm::raw_ostream &os, Place at, const llvm::Twine &message) const;
+  void warning(llvm::raw_ostream &os, Place at,
+               const llvm::Twine &message) const;
+  void note(llvm::raw_ostream &os, Place at, const llvm::Twine &message) const;
+
+private:
+  std::string fileName, contents;
+};
+
+//===----------------------------------------------------------------------===//
+// TOML and JSON
+//===----------------------------------------------------------------------===//
+
+struct Member;
+
+/// One value of a TOML or JSON file.
+struct Node {
+  enum class Kind { Null, Boolean, Integer, Float, String, Array, Table };
+  Kind kind = Kind::Null;
+  bool boolean = false;
+  int64_t integer = 0;
+  double number = 0; // of Integer as well
+  std::string string;
+  std::vector<Node> items;     // of Array
+  std::vector<Member> members; // of Table, in the order of the file
+  Place place;
+
+  bool isTable() const { return kind == Kind::Table; }
+  bool isArray() const { return kind == Kind::Array; }
+  bool isString() const { return kind == Kind::String; }
+  bool isInteger() const { return kind == Kind::Integer; }
+  bool isNumber() const { return isInteger() || kind == Kind::Float; }
+  bool isBoolean() const { return kind == Kind::Boolean; }
+  bool isNull() const { return kind == Kind::Null; }
+  /// The value of a key of a table, or null.
+  const Node *find(llvm::StringRef key) const;
+  /// The member of that key of a table, or null.
+  const Member *member(llvm::StringRef key) const;
+  /// "a string", "an integer", ... for messages.
+  llvm::StringRef kindName() const;
+  /// The value in TOML's spelling, on one line.
+  std::string print() const;
+};
+
+/// A key of a table and its value.
+struct Member {
+  std::string key;
+  Place place; // of the key
+  Node value;
+};
+
+/// Parse a whole file into a table; a mistake is printed with its place.
+llvm::FailureOr<Node> parseToml(const SourceFile &file, llvm::raw_ostream &os);
+llvm::FailureOr<Node> parseJson(const SourceFile &file, llvm::raw_ostream &os);
+
+//===----------------------------------------------------------------------===//
+// Words
+//===----------------------------------------------------------------------===//
+
+/// The choice nearest to `word`, or empty if none is near.
+llvm::StringRef nearest(llvm::StringRef word,
+                        llvm::ArrayRef<llvm::StringRef> choices);
+/// `, did you mean "x"`, or empty: to be appended to a message.
+std::string didYouMean(llvm::StringRef word,
+                       llvm::ArrayRef<llvm::StringRef> choices);
+/// `"a", "b" or "c"`.
+std::string listWords(llvm::ArrayRef<llvm::StringRef> words);
+
+//===----------------------------------------------------------------------===//
+// Quantities
+//===----------------------------------------------------------------------===//
+
+/// Exponents of the base units that a quantity is made of.
+struct Dimension {
+  int byte = 0, second = 0, joule = 0, flop = 0, operation = 0, clock = 0,
+      dollar = 0, token = 0;
+  bool operator==(const Dimension &) const = default;
+};
+
+/// A value in the product of base units.
+struct Quantity {
+  double value = 0;
+  Dimension dimension;
+};
+
+/// Reads "8 TB/s", "0.22 pJ", "2.4 GHz", "160 KiB", "1.5 $/h", "32 op/clk", "12
+/// %". Decimal prefixes p to E, binary ones Ki to Pi. On failure `why` says
+/// what was expected.
+llvm::FailureOr<Quantity> parseQuantity(llvm::StringRef text, std::string &why);
+/// The same for text that must have the dimension of `unit` ("B/s", "J/flop"),
+/// in multiples of that unit.
+llvm::FailureOr<double> parseQuantityIn(llvm::StringRef text,
+                                        llvm::StringRef unit, std::string &why);
+/// Prints with a fitting decimal prefix and `digits` significant digits:
+/// (8e12, "B/s") -> "8 TB/s".
+std::string formatQuantity(double value, llvm::StringRef unit,
+                           unsigned digits = 3);
+/// Prints bytes with a binary prefix: "160 KiB".
+std::string formatBytes(double bytes, unsigned digits = 3);
+
+} // namespace modelc
+
+#endif // LIB_SUPPORT_SUPPORT_H

@@ -1,0 +1,38 @@
+#include "lib/Support/Support.h"
+#include <algorithm>
+
+namespace modelc {
+
+llvm::StringRef nearest(llvm::StringRef word,
+                        llvm::ArrayRef<llvm::StringRef> choices) {
+  // A third of the letters may be wrong; more is another word.
+  unsigned best = std::max<unsigned>(1, word.size() / 3) + 1;
+  llvm::StringRef found;
+  for (llvm::StringRef choice : choices) {
+    unsigned distance = word.edit_distance_insensitive(choice);
+    if (distance < best) {
+      best = distance;
+      found = choice;
+    }
+  }
+  return found;
+}
+
+std::string didYouMean(llvm::StringRef word,
+                       llvm::ArrayRef<llvm::StringRef> choices) {
+  llvm::StringRef found = nearest(word, choices);
+  return found.empty() ? "" : ", did you mean \"" + found.str() + "\"";
+}
+
+std::string listWords(llvm::ArrayRef<llvm::StringRef> words) {
+  std::string text;
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (i > 0) {
+      text += i + 1 == words.size() ? " or " : ", ";
+    }
+    text += '"' + words[i].str() + '"';
+  }
+  return text;
+}
+
+} // namespace modelc
