@@ -1,0 +1,64 @@
+#ifndef MODELC_DIALECTS_SCHEDULE_SCHEDULE_H
+#define MODELC_DIALECTS_SCHEDULE_SCHEDULE_H
+
+#include "dialects/Schedule/Layout.h"
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "dialects/Schedule/ScheduleDialect.h.inc"
+#include "dialects/Schedule/ScheduleEnums.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "dialects/Schedule/ScheduleAttrs.h.inc"
+#define GET_TYPEDEF_CLASSES
+#include "dialects/Schedule/ScheduleTypes.h.inc"
+
+namespace modelc::schedule {
+
+/// One amount of work of one execution of an op by one workgroup.
+struct Work {
+  enum class Kind {
+    Move,     ///< `amount` bytes from `from` to `to`
+    Matrix,   ///< `amount` flops (2 M N K) by instruction `unit` on `element`
+    Vector,   ///< `amount` scalar operations of class `unit`: "fma" (1 flop
+              ///< classes add, multiply, compare, select), "exp2" (exp, log,
+              ///< rsqrt, divide: the transcendental unit), "convert", "integer"
+    Exchange, ///< `amount` bytes moved between lanes of a wave
+    Sync,     ///< `amount` rendezvous at `scope`
+    Wait,     ///< `amount` waits
+    Message,  ///< `amount` signals at `scope`
+    Launch,   ///< `amount` kernel launches
+  };
+  Kind kind;
+  double amount = 0;
+  Space from = Space::None, to = Space::None;
+  /// Move: contiguous bytes of one row segment. 0 = unknown or one piece.
+  double segmentBytes = 0;
+  /// Matrix: the type of the operands (the wider one where they differ).
+  mlir::Type element;
+  /// Matrix: the row of the target's table; vector: the class.
+  llvm::StringRef unit;
+  Scope scope = Scope::Workgroup;
+};
+
+} // namespace modelc::schedule
+
+#include "dialects/Schedule/WorkOpInterface.h.inc"
+
+namespace modelc::schedule {
+class YieldOp;
+class LoopOp;
+} // namespace modelc::schedule
+
+#define GET_OP_CLASSES
+#include "dialects/Schedule/ScheduleOps.h.inc"
+
+#endif // MODELC_DIALECTS_SCHEDULE_SCHEDULE_H
