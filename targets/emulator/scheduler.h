@@ -1,0 +1,384 @@
+// Runs launches: starts blocks in a random order, lets ready waves run in a
+// random order, and reports a deadlock when nothing can go on.
+#ifndef TARGETS_EMULATOR_SCHEDULER_H
+#define TARGETS_EMULATOR_SCHEDULER_H
+
+#include "asynchronous.h"
+#include "memory.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace emulator {
+
+/// Blocks of one launch that are live at first; more start when all wait.
+constexpr int kBlocksAtOnce = 2;
+
+/// What a fiber does, again and again: one GPU thread after another.
+inline void runThreads() {
+  self().fiber->arrived();
+  while (true) {
+    Launch &launch = *self().block->launch;
+    acquire(self().block);
+    launch.body();
+    Thread &thread = self();
+    release(&launch.end);
+    Unseen unseen;
+    if (thread.copies.size() > 0) {
+      CopyQueue &queue = thread.copies;
+      if (std::any_of(queue.copies.begin() + queue.head, queue.copies.end(),
+                      [](const Copy &copy) { return copy.to != nullptr; })) {
+        fail("%zu asynchronous copies are still in flight at the end of the "
+             "thread",
+             queue.size());
+      }
+    }
+    thread.done = true;
+    thread.wave->ready &= ~(uint64_t(1) << thread.position);
+    state.blockEnded |= --thread.block->alive == 0;
+    state.rounds = 0;
+    leave(/*toScheduler=*/false);
+  }
+}
+
+inline Thread *takeThread() {
+  std::unique_ptr<Thread> thread;
+  if (state.idle.empty()) {
+    thread = std::make_unique<Thread>();
+    thread->fiber =
+        std::make_unique<Fiber>(runThreads, state.options.stackBytes);
+  } else {
+    thread = std::move(state.idle.back());
+    state.idle.pop_back();
+  }
+  thread->done = false;
+  thread->waitsFor = "";
+  thread->copies = {};
+  thread->uniformCount = 0;
+  thread->uniformHash = 0;
+  return thread.release();
+}
+
+inline void startWave(Block &block, int index, int first, int size) {
+  Wave &wave = block.waves[index];
+  wave.block = &block;
+  wave.first = first;
+  wave.size = size;
+  wave.laneAt.resize(size);
+  for (int i = 0; i < size; ++i) {
+    wave.laneAt[i] = uint8_t(i);
+  }
+  for (int i = size - 1; i > 0; --i) {
+    std::swap(wave.laneAt[i], wave.laneAt[nextRandom() % (i + 1)]);
+  }
+  for (int position = 0; position < size; ++position) {
+    Thread &thread = *block.threads[first + wave.laneAt[position]];
+    thread.wave = &wave;
+    thread.lane = wave.laneAt[position];
+    thread.position = position;
+    wake(thread);
+  }
+}
+
+inline std::unique_ptr<Block> startBlock(Launch &launch, Cluster &cluster,
+                                         Dim3 index, int rank) {
+  auto block = std::make_unique<Block>();
+  block->launch = &launch;
+  block->cluster = &cluster;
+  block->index = index;
+  block->rank = rank;
+  makeArena(*block);
+  if (launch.shape.sharedBytes) {
+    takeShared(*block, nullptr, launch.shape.sharedBytes);
+  }
+  int threads = int(launch.shape.block.count());
+  int waveSize = launch.device->waveSize;
+  block->alive = threads;
+  block->waves.resize((threads + waveSize - 1) / waveSize);
+  block->groups.resize((block->waves.size() + 3) / 4);
+  for (int i = 0; i < threads; ++i) {
+    Thread *thread = takeThread();
+    thread->block = block.get();
+    thread->id = i;
+    block->threads.push_back(thread);
+  }
+  release(block.get());
+  for (int i = 0; i < int(block->waves.size()); ++i) {
+    startWave(*block, i, i * waveSize,
+              std::min(waveSize, threads - i * waveSize));
+  }
+  return block;
+}
+
+/// Starts the next cluster of a launch.
+inline void startCluster(Launch &launch) {
+  const Dim3 &size = launch.shape.cluster;
+  Dim3 clusters{launch.shape.grid.x / size.x, launch.shape.grid.y / size.y,
+                launch.shape.grid.z / size.z};
+  unsigned next = launch.order.back();
+  launch.order.pop_back();
+  Dim3 origin{next % clusters.x * size.x,
+              next / clusters.x % clusters.y * size.y,
+              next / (clusters.x * clusters.y) * size.z};
+  auto cluster = std::make_unique<Cluster>();
+  cluster->alive = int(size.count());
+  for (unsigned rank = 0; rank < size.count(); ++rank) {
+    Dim3 index{origin.x + rank % size.x, origin.y + rank / size.x % size.y,
+               origin.z + rank / (size.x * size.y)};
+    cluster->blocks.push_back(startBlock(launch, *cluster, index, int(rank)));
+  }
+  launch.live.push_back(std::move(cluster));
+}
+
+/// Frees a cluster all of whose threads have ended.
+inline void endCluster(Cluster &cluster) {
+  for (std::unique_ptr<Block> &block : cluster.blocks) {
+    for (const std::deque<Deferred> &queue : block->deferred) {
+      if (!queue.empty()) {
+        fail("kernel '%s', block (%u, %u, %u) ends with work in flight: %s",
+             block->launch->shape.kernel.c_str(), block->index.x,
+             block->index.y, block->index.z, queue.front().what.c_str());
+      }
+    }
+    for (const Wave &wave : block->waves) {
+      checkUniform(wave);
+    }
+    endArena(*block);
+    for (Thread *thread : block->threads) {
+      state.idle.emplace_back(thread);
+    }
+  }
+}
+
+/// Frees what has ended in a launch; true when all of it has.
+inline bool endClusters(Launch &launch) {
+  std::erase_if(launch.live, [](std::unique_ptr<Cluster> &cluster) {
+    bool ended = std::all_of(
+        cluster->blocks.begin(), cluster->blocks.end(),
+        [](const std::unique_ptr<Block> &block) { return block->alive == 0; });
+    if (ended) {
+      endCluster(*cluster);
+    }
+    return ended;
+  });
+  return launch.live.empty() && launch.order.empty();
+}
+
+inline void beginLaunch(Launch &launch) {
+  launch.started = true;
+  const Shape &shape = launch.shape;
+  const Dim3 &cluster = shape.cluster;
+  if (shape.grid.x % cluster.x || shape.grid.y % cluster.y ||
+      shape.grid.z % cluster.z || shape.block.count() == 0 ||
+      shape.block.count() > 1024) {
+    fail("kernel '%s': a block has 1 to 1024 threads, and a grid a whole "
+         "number of clusters",
+         shape.kernel.c_str());
+  }
+  for (unsigned i = 0; i < shape.grid.count() / cluster.count(); ++i) {
+    launch.order.push_back(i);
+  }
+  for (size_t i = launch.order.size(); i > 1; --i) {
+    std::swap(launch.order[i - 1], launch.order[nextRandom() % i]);
+  }
+}
+
+inline int liveBlocks(const Launch &launch) {
+  return int(launch.live.size() * launch.shape.cluster.count());
+}
+
+/// Starts what may start on a device: the next launch, its first blocks.
+inline void feed(Device &device) {
+  while (!device.queue.empty()) {
+    Launch &launch = *device.queue.front();
+    if (!launch.started) {
+      beginLaunch(launch);
+    }
+    if (!endClusters(launch)) {
+      while (!launch.order.empty() && liveBlocks(launch) < kBlocksAtOnce) {
+        startCluster(launch);
+      }
+      return;
+    }
+    acquire(&launch.end);
+    device.queue.pop_front();
+  }
+}
+
+/// Starts one more cluster somewhere, because all live ones wait.
+inline bool startAnother() {
+  for (Device *device : state.devices) {
+    if (device->queue.empty()) {
+      continue;
+    }
+    Launch &launch = *device->queue.front();
+    int next = liveBlocks(launch) + int(launch.shape.cluster.count());
+    if (!launch.order.empty() && next <= device->residentBlocks) {
+      startCluster(launch);
+      return true;
+    }
+  }
+  return false;
+}
+
+/// Calls `visit` on every live block of every device.
+template <typename Visit>
+void forEachBlock(Visit visit) {
+  for (Device *device : state.devices) {
+    if (device->queue.empty()) {
+      continue;
+    }
+    for (auto &cluster : device->queue.front()->live) {
+      for (auto &block : cluster->blocks) {
+        visit(*block);
+      }
+    }
+  }
+}
+
+/// Runs one deferred action of a random block; false when there is none.
+inline bool runDeferred() {
+  std::vector<Block *> blocks;
+  forEachBlock([&](Block &block) {
+    if (std::any_of(std::begin(block.deferred), std::end(block.deferred),
+                    [](const auto &queue) { return !queue.empty(); })) {
+      blocks.push_back(&block);
+    }
+  });
+  if (blocks.empty()) {
+    return false;
+  }
+  Block &block = *blocks[nextRandom() % blocks.size()];
+  for (std::deque<Deferred> &queue : block.deferred) {
+    if (!queue.empty()) {
+      Deferred next = std::move(queue.front());
+      queue.pop_front();
+      next.run();
+      break;
+    }
+  }
+  return true;
+}
+
+/// Reports who waits for what.
+[[noreturn]] inline void failDeadlock() {
+  std::string report;
+  forEachBlock([&](Block &block) {
+    std::vector<std::pair<std::string, int>> waits; // what, how many
+    std::vector<int> firsts;
+    for (Thread *thread : block.threads) {
+      if (thread->done) {
+        continue;
+      }
+      auto known = std::find_if(waits.begin(), waits.end(), [&](auto &wait) {
+        return wait.first == thread->waitsFor;
+      });
+      if (known == waits.end()) {
+        waits.emplace_back(thread->waitsFor, 1);
+        firsts.push_back(thread->id);
+      } else {
+        ++known->second;
+      }
+    }
+    if (report.size() > 2000) {
+      return;
+    }
+    for (size_t i = 0; i < waits.size(); ++i) {
+      char line[300];
+      std::snprintf(line, sizeof line,
+                    "\n  kernel '%s', block (%u, %u, %u): thread %d and %d "
+                    "others of %zu wait for %s",
+                    block.launch->shape.kernel.c_str(), block.index.x,
+                    block.index.y, block.index.z, firsts[i],
+                    waits[i].second - 1, block.threads.size(),
+                    waits[i].first.c_str());
+      report += line;
+    }
+  });
+  fail("deadlock: no thread can go on%s", report.c_str());
+}
+
+/// Runs the ready lanes of a wave until none is.
+inline void runWave(Wave &wave) {
+  int position = __builtin_ctzll(wave.ready);
+  Thread &thread = *wave.block->threads[wave.first + wave.laneAt[position]];
+  state.current = &thread;
+  state.scheduler->switchTo(*thread.fiber);
+  wave.queued = wave.ready != 0;
+  if (wave.queued) { // it left to let others go first
+    state.ready.push_back(&wave);
+  }
+}
+
+/// Starts what may start on all devices; false when all work is done.
+inline bool feedAll() {
+  bool busy = false;
+  state.blockEnded = false;
+  for (Device *device : state.devices) {
+    feed(*device);
+    busy |= !device->queue.empty();
+  }
+  return busy;
+}
+
+/// Runs everything that was launched on all devices, side by side.
+inline void synchronize() {
+  if (state.current) {
+    fail("synchronize from within a kernel");
+  }
+  if (!state.scheduler) {
+    state.scheduler = std::make_unique<Fiber>();
+  }
+  Unseen unseen;
+  state.blockEnded = true;
+  while (true) {
+    if (state.blockEnded && !feedAll()) {
+      return;
+    }
+    if (state.ready.empty() && !runDeferred() && !startAnother()) {
+      failDeadlock();
+    }
+    if (!state.ready.empty()) {
+      std::swap(state.ready[nextRandom() % state.ready.size()],
+                state.ready.back());
+      Wave &wave = *state.ready.back();
+      state.ready.pop_back();
+      runWave(wave);
+    }
+  }
+}
+
+/// Appends a kernel whose threads run `body` to a device's queue.
+inline void launchBody(Device &device, const Shape &shape,
+                       std::function<void()> body) {
+  auto launch = std::make_unique<Launch>();
+  launch->shape = shape;
+  launch->body = std::move(body);
+  launch->device = &device;
+  device.queue.push_back(std::move(launch));
+  if (std::find(state.devices.begin(), state.devices.end(), &device) ==
+      state.devices.end()) {
+    state.devices.push_back(&device);
+  }
+}
+
+/// Appends `kernel(arguments...)` to a device's queue; the arguments are
+/// copied.
+template <typename... Parameters, typename... Arguments>
+void launch(Device &device, const Shape &shape, void (*kernel)(Parameters...),
+            Arguments... arguments) {
+  std::tuple<Parameters...> copied(arguments...);
+  launchBody(device, shape, [=] { std::apply(kernel, copied); });
+}
+
+/// Launches, and runs until it has ended.
+template <typename... Parameters, typename... Arguments>
+void run(Device &device, const Shape &shape, void (*kernel)(Parameters...),
+         Arguments... arguments) {
+  launch(device, shape, kernel, arguments...);
+  synchronize();
+}
+
+} // namespace emulator
+
+#endif // TARGETS_EMULATOR_SCHEDULER_H
