@@ -1,0 +1,126 @@
+"""The project's rules as checks. Usage: rules.py RULE SOURCE_ROOT
+
+Prints every violation and exits 1 if there is one.
+"""
+
+import pathlib
+import re
+import sys
+
+MAX_FILE_LINES = 400
+MAX_FUNCTION_LINES = 60
+CODE = (".cpp", ".h", ".td")
+DEVICE = (".cuh", ".hip.h")
+
+
+def files(root, folders, suffixes):
+    for folder in folders:
+        for path in sorted((root / folder).rglob("*")):
+            if path.is_file() and path.name.endswith(suffixes):
+                yield path
+
+
+def read_lines(path):
+    return path.read_text(encoding="utf-8").splitlines()
+
+
+def folder_of(name):
+    """The unit of layering that a path belongs to: lib/Cost, tools, ..."""
+    parts = name.split("/")
+    return parts[0] if parts[0] == "tools" else "/".join(parts[:2])
+
+
+def allowed_includes(root):
+    table = {}
+    for line in read_lines(root / "lib/README.md"):
+        row = re.match(r"\| `([^`]+)` \|(.*)\|", line)
+        if row:
+            table[row[1]] = re.findall(r"`([^`]+)`", row[2])
+    return table
+
+
+def check_includes(root):
+    table = allowed_includes(root)
+    for path in files(root, ("lib", "dialects", "tools"), (".cpp", ".h")):
+        name = path.relative_to(root).as_posix()
+        own = folder_of(name)
+        if own not in table:
+            yield f"{name}: folder '{own}' is missing in the table of lib/README.md"
+            continue
+        for number, line in enumerate(read_lines(path), 1):
+            match = re.match(r'#include "((?:lib|dialects|tools)/[^"]+)"', line)
+            if not match or folder_of(match[1]) == own:
+                continue
+            other = folder_of(match[1])
+            if other not in table[own] and other.split("/")[0] + "/*" not in table[own]:
+                yield f"{name}:{number}: {own} may not include {other}"
+            leaf = match[1].split("/")[-1]
+            public = other.split("/")[-1] + ".h"
+            if other.startswith("lib/") and leaf != public and own != "lib/Driver" \
+                    and not leaf.endswith(".inc"):
+                yield f"{name}:{number}: only {public} leaves {other}, not {leaf}"
+
+
+def functions(lines):
+    """(first line, length) of every body that ends with '}' in the first column."""
+    start = None
+    for number, line in enumerate(lines, 1):
+        if re.match(r"^[A-Za-z_\[~].*", line) and not re.match(
+                r"^(namespace|extern|struct|class|enum|union|using|def|let|include)\b", line):
+            start = start or number
+        if re.match(r"^(namespace|struct|class|enum|union)\b", line) or line.endswith(";") and line[:1].strip():
+            start = None
+        if line.startswith("}"):
+            if start and not line.startswith("} //") and not line.startswith("};"):
+                yield start, number - start + 1
+            start = None
+
+
+def check_sizes(root):
+    folders = ("lib", "dialects", "tools", "targets", "test")
+    for path in files(root, folders, CODE + DEVICE + (".py",)):
+        name = path.relative_to(root).as_posix()
+        lines = read_lines(path)
+        if len(lines) > MAX_FILE_LINES:
+            yield f"{name}: {len(lines)} lines, expected at most {MAX_FILE_LINES}; split by subject"
+        if not path.name.endswith((".td", ".py")):
+            for start, length in functions(lines):
+                if length > MAX_FUNCTION_LINES:
+                    yield (f"{name}:{start}: a function of {length} lines, expected at "
+                           f"most {MAX_FUNCTION_LINES}")
+
+
+def check_chip_names(root):
+    names = re.compile(
+        r"gfx9\d{2}|sm_\d{2,3}|\bmi3\d{2}x\b|\b[bh][123]00\b|\bgb[23]00\b|"
+        r"\b(nvidia|amd|cdna\d?|hopper|blackwell)\b", re.IGNORECASE)
+    for path in files(root, ("lib", "dialects", "tools"), CODE):
+        for number, line in enumerate(read_lines(path), 1):
+            match = names.search(line)
+            if match:
+                yield (f"{path.relative_to(root)}:{number}: '{match[0]}' in compiler code; "
+                       "ask a capability")
+
+
+def check_layout(root):
+    """Nothing else at the top of the tree."""
+    expected = {"CMakeLists.txt", "README.md", "dialects", "examples", "lib", "targets",
+                "test", "tools"}
+    for path in sorted(root.iterdir()):
+        if not path.name.startswith(".") and path.name not in expected:
+            yield f"{path.name}: not one of the folders of the project"
+
+
+RULES = {"includes": check_includes, "sizes": check_sizes, "chip-names": check_chip_names,
+         "layout": check_layout}
+
+
+def main():
+    rule, root = sys.argv[1], pathlib.Path(sys.argv[2])
+    violations = list(RULES[rule](root))
+    print("\n".join(violations))
+    sys.exit(1 if violations else 0)
+
+
+if __name__ == "__main__":
+    main()
