@@ -1,0 +1,120 @@
+//===- tensor.cuh - Matrix multiplication into tensor memory --------------===//
+//
+// Included by instructions.cuh, whose head lists the names. sm_100a and later.
+//
+// Tensor memory is 128 lanes x 512 columns of 32 bits; an address is
+// lane << 16 | column. An accumulator of 128 rows has row r in lane r, one of 64
+// rows has row r in lane 32 (r / 16) + r % 16; column n in column n. Wave w
+// reaches lanes 32 (w % 4) .. + 31 only.
+//
+//===----------------------------------------------------------------------===//
+#ifndef MODELC_TARGETS_NVIDIA_TENSOR_CUH
+#define MODELC_TARGETS_NVIDIA_TENSOR_CUH
+
+namespace modelc {
+
+/// One wave takes `Columns` (a power of two from 32 to 512) columns; their address lands in shared memory.
+template <int Columns>
+DEVICE void tensorAlloc(uint32_t *result) {
+  asm volatile("tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%0], %1;" ::"r"(sharedAddress(result)),
+               "n"(Columns)
+               : "memory");
+}
+/// This workgroup takes no more columns: the next workgroup on the unit may.
+DEVICE void tensorRelinquish() {
+  asm volatile("tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;" ::: "memory");
+}
+/// The wave that took the columns gives them back, before the kernel ends.
+template <int Columns>
+DEVICE void tensorFree(uint32_t address) {
+  asm volatile("tcgen05.dealloc.cta_group::1.sync.aligned.b32 %0, %1;" ::"r"(address), "n"(Columns) : "memory");
+}
+
+/// Orders this thread's tensor instructions before a barrier or a sync.
+DEVICE void tensorFenceBefore() { asm volatile("tcgen05.fence::before_thread_sync;" ::: "memory"); }
+/// Orders this thread's tensor instructions after a barrier or a sync.
+DEVICE void tensorFenceAfter() { asm volatile("tcgen05.fence::after_thread_sync;" ::: "memory"); }
+
+#define MODELC_TENSOR_MMA(name, kind, TypeA, a_text, a_constraint)                                                     \
+  DEVICE void name(uint32_t d, TypeA a, uint64_t b, uint32_t instruction, bool add) {                                  \
+    asm volatile("{.reg .pred p;\n\tsetp.ne.b32 p, %4, 0;\n\t"                                                         \
+                 "tcgen05.mma.cta_group::1.kind::" kind " [%0], " a_text ", %2, %3, p;}" ::"r"(d),                     \
+                 a_constraint(a), "l"(b), "r"(instruction), "r"(int(add))                                              \
+                 : "memory");                                                                                          \
+  }
+/// d[M, N] = a[M, 16] b[16, N] (+ d where `add`) in tensor memory, issued by one thread.
+MODELC_TENSOR_MMA(tensorMmaBf16, "f16", uint64_t, "%1", "l")
+/// The same with A in tensor memory: lane = row, two elements a column.
+MODELC_TENSOR_MMA(tensorMmaBf16FromTensor, "f16", uint32_t, "[%1]", "r")
+/// d[M, N] = a[M, 32] b[32, N] (+ d where `add`), issued by one thread.
+MODELC_TENSOR_MMA(tensorMmaE4m3, "f8f6f4", uint64_t, "%1", "l")
+#undef MODELC_TENSOR_MMA
+
+/// `barrier` gets one arrival when all tensor multiplications of this thread so far are done.
+DEVICE void tensorCommit(Barrier &barrier) {
+  asm volatile(
+      "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%0];" ::"r"(sharedAddress(&barrier))
+      : "memory");
+}
+
+// The operand after the registers: 0 = address.
+#define MODELC_LOAD_TAIL(address, ...) "}, [" address "];"
+#define MODELC_STORE_HEAD(address, ...) " [" address "], {"
+#define MODELC_TENSOR_LOAD(n, constraint)                                                                              \
+  asm volatile("tcgen05.ld.sync.aligned.32x32b.x" #n ".b32 {" MODELC_LIST_##n MODELC_AFTER_##n(MODELC_LOAD_TAIL)       \
+               : MODELC_ARRAY_##n("=" constraint, r, 0)                                                                \
+               : "r"(address)                                                                                          \
+               : "memory");
+#define MODELC_TENSOR_STORE(n, constraint)                                                                             \
+  asm volatile("tcgen05.st.sync.aligned.32x32b.x" #n ".b32" MODELC_AFTER_##n(MODELC_STORE_HEAD) MODELC_LIST_##n        \
+               "};" ::MODELC_ARRAY_##n(constraint, r, 0),                                                              \
+               "r"(address)                                                                                            \
+               : "memory");
+#define MODELC_TENSOR_ANY(instruction, constraint)                                                                     \
+  static_assert(N == 8 || N == 16 || N == 32 || N == 64, "expected 8, 16, 32 or 64 columns");                          \
+  if constexpr (N == 8) {                                                                                              \
+    instruction(8, constraint)                                                                                         \
+  } else if constexpr (N == 16) {                                                                                      \
+    instruction(16, constraint)                                                                                        \
+  } else if constexpr (N == 32) {                                                                                      \
+    instruction(32, constraint)                                                                                        \
+  } else {                                                                                                             \
+    instruction(64, constraint)                                                                                        \
+  }
+
+/// Lane l of the wave reads columns 0 .. N - 1 of lane (address >> 16) + l; readable after tensorWaitLoads.
+template <int N>
+DEVICE void tensorLoad(float (&r)[N], uint32_t address) {
+  MODELC_TENSOR_ANY(MODELC_TENSOR_LOAD, "f")
+}
+template <int N>
+DEVICE void tensorLoad(uint32_t (&r)[N], uint32_t address) {
+  MODELC_TENSOR_ANY(MODELC_TENSOR_LOAD, "r")
+}
+/// The opposite direction; in tensor memory after tensorWaitStores.
+template <int N>
+DEVICE void tensorStore(uint32_t address, const float (&r)[N]) {
+  MODELC_TENSOR_ANY(MODELC_TENSOR_STORE, "f")
+}
+template <int N>
+DEVICE void tensorStore(uint32_t address, const uint32_t (&r)[N]) {
+  MODELC_TENSOR_ANY(MODELC_TENSOR_STORE, "r")
+}
+#undef MODELC_LOAD_TAIL
+#undef MODELC_STORE_HEAD
+#undef MODELC_TENSOR_LOAD
+#undef MODELC_TENSOR_STORE
+#undef MODELC_TENSOR_ANY
+
+/// Waits for this thread's tensorLoads; names the arrays that become readable.
+template <class... Arrays>
+DEVICE void tensorWaitLoads(Arrays &...results) {
+  asm volatile("tcgen05.wait::ld.sync.aligned;" ::: "memory");
+  (keep(results), ...);
+}
+/// Waits for this thread's tensorStores.
+DEVICE void tensorWaitStores() { asm volatile("tcgen05.wait::st.sync.aligned;" ::: "memory"); }
+
+} // namespace modelc
+
+#endif // MODELC_TARGETS_NVIDIA_TENSOR_CUH
