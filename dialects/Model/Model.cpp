@@ -1,0 +1,151 @@
+//===- Model.cpp - Dialect, types and attributes --------------------------===//
+
+#include "dialects/Model/Model.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace modelc::model;
+
+#include "dialects/Model/ModelDialect.cpp.inc"
+#include "dialects/Model/ModelEnums.cpp.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "dialects/Model/ModelTypes.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "dialects/Model/ModelAttrs.cpp.inc"
+
+void ModelDialect::initialize() {
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "dialects/Model/ModelTypes.cpp.inc"
+      >();
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "dialects/Model/ModelAttrs.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/Model/ModelOps.cpp.inc"
+      >();
+}
+
+double modelc::model::getLargestFinite(Type elementType) {
+  auto type = cast<FloatType>(elementType);
+  return llvm::APFloat::getLargest(type.getFloatSemantics()).convertToDouble();
+}
+
+bool modelc::model::isEightBit(Type elementType) {
+  return elementType.getIntOrFloatBitWidth() == 8;
+}
+
+int64_t CacheType::getBytesPerToken() const {
+  int64_t bits = getElementType().getIntOrFloatBitWidth();
+  return 2 * getKvHeads() * getHeadDim() * bits / 8;
+}
+
+LogicalResult CacheType::verify(function_ref<InFlightDiagnostic()> emitError,
+                                int64_t kvHeads, int64_t headDim,
+                                Type elementType, int64_t page) {
+  if (kvHeads <= 0 || headDim <= 0) {
+    return emitError() << "expected positive 'kv_heads' and 'head_dim', got "
+                       << kvHeads << " and " << headDim;
+  }
+  if (!isa<BFloat16Type, Float16Type, Float32Type, Float8E4M3FNType>(
+          elementType)) {
+    return emitError() << "expected a cache of bf16, f16, f32 or f8E4M3FN, got "
+                       << elementType;
+  }
+  if (page < 0) {
+    return emitError() << "expected 'page' tokens of at least 1, got " << page;
+  }
+  return success();
+}
+
+/// source ::= string ('split' dim 'of' parts ('copies' copies)?)?
+///          | string 'first' 'rank'
+Attribute SourceAttr::parse(AsmParser &parser, Type) {
+  StringAttr name;
+  int64_t dim = 0, parts = 1, copies = 1;
+  bool firstRank = false;
+  SMLoc where = parser.getCurrentLocation();
+  if (parser.parseAttribute(name)) {
+    return {};
+  }
+  if (succeeded(parser.parseOptionalKeyword("split"))) {
+    if (parser.parseInteger(dim) || parser.parseKeyword("of") ||
+        parser.parseInteger(parts)) {
+      return {};
+    }
+    if (succeeded(parser.parseOptionalKeyword("copies")) &&
+        parser.parseInteger(copies)) {
+      return {};
+    }
+  } else if (succeeded(parser.parseOptionalKeyword("first"))) {
+    if (parser.parseKeyword("rank")) {
+      return {};
+    }
+    firstRank = true;
+  }
+  return parser.getChecked<SourceAttr>(where, parser.getContext(), name, dim,
+                                       parts, copies, firstRank);
+}
+
+void SourceAttr::print(AsmPrinter &printer) const {
+  printer << getName();
+  if (getParts() > 1 || getCopies() > 1) {
+    printer << " split " << getDim() << " of " << getParts();
+  }
+  if (getCopies() > 1) {
+    printer << " copies " << getCopies();
+  }
+  if (getFirstRank()) {
+    printer << " first rank";
+  }
+}
+
+LogicalResult SourceAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                 StringAttr name, int64_t dim, int64_t parts,
+                                 int64_t copies, bool firstRank) {
+  if (name.getValue().empty()) {
+    return emitError() << "expected the name of a tensor, got an empty string";
+  }
+  StringRef rest = name.getValue();
+  for (size_t open = rest.find('{'); open != StringRef::npos;
+       open = rest.find('{')) {
+    rest = rest.substr(open);
+    if (!rest.consume_front(kLayerPlaceholder)) {
+      return emitError() << "expected '{layer}' as the only placeholder in the "
+                            "name of a tensor, got '"
+                         << name.getValue() << "'";
+    }
+  }
+  if (dim < 0 || parts < 1 || copies < 1) {
+    return emitError() << "expected a split into at least 1 part, got dimension "
+                       << dim << " into " << parts << " parts, " << copies
+                       << " copies";
+  }
+  return success();
+}
+
+LogicalResult
+Llama3ScalingAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                          double factor, double lowFreqFactor,
+                          double highFreqFactor, int64_t originalContext) {
+  if (!(factor >= 1.0)) {
+    return emitError() << "expected 'factor' of at least 1, got " << factor;
+  }
+  if (!(lowFreqFactor > 0.0 && highFreqFactor > lowFreqFactor)) {
+    return emitError() << "expected 0 < 'low_freq_factor' < "
+                          "'high_freq_factor', got "
+                       << lowFreqFactor << " and " << highFreqFactor;
+  }
+  if (originalContext <= 0) {
+    return emitError() << "expected a positive 'original_context', got "
+                       << originalContext;
+  }
+  return success();
+}

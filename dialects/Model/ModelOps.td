@@ -1,0 +1,377 @@
+// Ops that compute.
+
+#ifndef DIALECTS_MODEL_MODELOPS_TD
+#define DIALECTS_MODEL_MODELOPS_TD
+
+include "dialects/Model/ModelStructure.td"
+
+def Model_Tokens : 1DTensorOf<[I32]>;
+def Model_Rows : 2DTensorOf<[BF16, F16, F32, F8E4M3FN]>;
+def Model_Matrix : 2DTensorOf<[BF16, F16, F32, F8E4M3FN]>;
+def Model_Vector : 1DTensorOf<[BF16, F16, F32]>;
+def Model_Scales : 1DTensorOf<[F32]>;
+def Model_Positive : ConfinedAttr<I64Attr, [IntPositive]>;
+
+def Model_EmbedOp : Model_Op<"embed", [Pure]> {
+  let summary = "row of the table for each token";
+  let description = [{
+    ```mlir
+    model.graph @embed(%tokens: tensor<?xi32>, %table: tensor<320x64xbf16>)
+        -> tensor<?x64xbf16> {
+      %x = model.embed %tokens, %table
+          : tensor<?xi32>, tensor<320x64xbf16> -> tensor<?x64xbf16>
+      model.return %x : tensor<?x64xbf16>
+    }
+    ```
+  }];
+  let arguments = (ins Model_Tokens:$tokens, Model_Matrix:$table);
+  let results = (outs Model_Rows:$out);
+  let assemblyFormat = [{
+    $tokens `,` $table attr-dict `:` type(operands) `->` type($out)
+  }];
+  let hasVerifier = 1;
+}
+
+def Model_NormOp : Model_Op<"norm",
+    [Pure, AttrSizedResultSegments]> {
+  let summary = "RMS norm of each row";
+  let description = [{
+    `out = s / sqrt(mean(s * s) + eps) * weight` in f32, where `s` is `x`, or
+    `x + residual` where there is one; then `sum` is `s`, rounded to the type
+    of `x`, and that rounded value is what is normed. With `scale`, `out` is
+    8-bit: `scale` is the largest magnitude of the row over the largest finite
+    number of the type, and `out` is divided by it.
+
+    ```mlir
+    model.graph @norm(%x: tensor<?x64xbf16>, %r: tensor<?x64xbf16>,
+        %w: tensor<64xbf16>) -> (tensor<?x64xf8E4M3FN>, tensor<?xf32>, tensor<?x64xbf16>) {
+      %y = model.norm %x, %w eps 1.0e-5
+          : tensor<?x64xbf16>, tensor<64xbf16> -> tensor<?x64xbf16>
+      %z, %scale, %sum = model.norm %y, %w residual %r eps 1.0e-5
+          : tensor<?x64xbf16>, tensor<64xbf16>, tensor<?x64xbf16>
+          -> tensor<?x64xf8E4M3FN> scale tensor<?xf32> sum tensor<?x64xbf16>
+      model.return %z, %scale, %sum
+          : tensor<?x64xf8E4M3FN>, tensor<?xf32>, tensor<?x64xbf16>
+    }
+    ```
+  }];
+  let arguments = (ins Model_Rows:$x, Model_Vector:$weight,
+      Optional<Model_Rows>:$residual, F64Attr:$eps);
+  let results = (outs Model_Rows:$out, Optional<Model_Scales>:$scale,
+      Optional<Model_Rows>:$sum);
+  let assemblyFormat = [{
+    $x `,` $weight (`residual` $residual^)? `eps` $eps attr-dict
+    `:` type(operands) `->` type($out) (`scale` type($scale)^)?
+    (`sum` type($sum)^)?
+  }];
+  let hasVerifier = 1;
+}
+
+def Model_LinearOp : Model_Op<"linear", [Pure, AttrSizedOperandSegments]> {
+  let summary = "rows times a weight, transposed";
+  let description = [{
+    `out = x * weight^T`, accumulated in f32, then in this order where given:
+    multiplied by `x_scale[row] * weight_scale[column]` (8-bit `x` and
+    `weight`), plus `bias`, SwiGLU, plus `residual`, and rounded once.
+
+    `swiglu`: the weight holds a gate and an up projection, interleaved; the
+    result has half as many columns, `silu(gate) * up`.
+
+    ```mlir
+    model.graph @linear(%x: tensor<?x64xf8E4M3FN>, %xs: tensor<?xf32>,
+        %r: tensor<?x96xbf16>) -> tensor<?x96xbf16> {
+      %w = model.weight ["w"] stored bf16 : tensor<96x64xf8E4M3FN>
+      %ws = model.weight ["w"] channel_scale : tensor<96xf32>
+      %b = model.weight ["b"] : tensor<96xbf16>
+      %y = model.linear %x, %w scaled %xs, %ws bias %b residual %r
+          : tensor<?x64xf8E4M3FN>, tensor<96x64xf8E4M3FN>, tensor<?xf32>,
+            tensor<96xf32>, tensor<96xbf16>, tensor<?x96xbf16> -> tensor<?x96xbf16>
+      model.return %y : tensor<?x96xbf16>
+    }
+    ```
+  }];
+  let arguments = (ins Model_Rows:$x, Model_Matrix:$weight,
+      Optional<Model_Scales>:$x_scale, Optional<Model_Scales>:$weight_scale,
+      Optional<Model_Vector>:$bias, Optional<Model_Rows>:$residual,
+      UnitAttr:$swiglu);
+  let results = (outs Model_Rows:$out);
+  let builders = [OpBuilder<(ins "::mlir::Value":$x, "::mlir::Value":$weight,
+      CArg<"::mlir::Value", "{}">:$bias)>];
+  let assemblyFormat = [{
+    $x `,` $weight (`scaled` $x_scale^ `,` $weight_scale)? (`bias` $bias^)?
+    (`swiglu` $swiglu^)? (`residual` $residual^)? attr-dict
+    `:` type(operands) `->` type($out)
+  }];
+  let extraClassDeclaration = [{
+    /// Columns of one row of the input: what is summed over.
+    int64_t getInputs() { return getWeight().getType().getDimSize(1); }
+    /// Rows of the weight; with `swiglu` twice the columns of the result.
+    int64_t getOutputs() { return getWeight().getType().getDimSize(0); }
+    /// Rows of gate, then rows of up, that alternate in the weight; 0 without.
+    int64_t getInterleave();
+  }];
+  let hasVerifier = 1;
+}
+
+def Model_RopeOp : Model_Op<"rope", [Pure, AllTypesMatch<["x", "out"]>]> {
+  let summary = "rotary position embedding";
+  let description = [{
+    Every head of `head_dim` columns is rotated in pairs of columns `(i, i +
+    head_dim / 2)` by `position * theta^(-2 i / head_dim)`, with the frequencies
+    stretched by `scaling` where given. Computed in f32.
+
+    ```mlir
+    model.graph @rope(%q: tensor<?x64xbf16>, %batch: !model.batch) -> tensor<?x64xbf16> {
+      %y = model.rope %q, %batch head_dim 32 theta 1.0e4 : tensor<?x64xbf16>
+      %z = model.rope %y, %batch head_dim 32 theta 5.0e5 scaling <factor = 8.0,
+          low_freq_factor = 1.0, high_freq_factor = 4.0, original_context = 8192>
+          : tensor<?x64xbf16>
+      model.return %z : tensor<?x64xbf16>
+    }
+    ```
+  }];
+  let arguments = (ins Model_Rows:$x, Model_BatchType:$batch,
+      Model_Positive:$head_dim, F64Attr:$theta,
+      OptionalAttr<Model_Llama3ScalingAttr>:$scaling);
+  let results = (outs Model_Rows:$out);
+  let assemblyFormat = [{
+    $x `,` $batch `head_dim` $head_dim `theta` $theta (`scaling` $scaling^)?
+    attr-dict `:` type($x)
+  }];
+  let hasVerifier = 1;
+}
+
+def Model_AppendOp : Model_Op<"append", [
+    AllTypesMatch<["k", "v"]>, AllTypesMatch<["cache", "out"]>]> {
+  let summary = "write the new keys and values to the cache";
+  let description = [{
+    The row of each token goes to the place that its position and the pages of
+    its sequence name. The result is the cache after that.
+
+    ```mlir
+    model.graph @append(%k: tensor<?x64xbf16>, %batch: !model.batch,
+        %cache: !model.cache<kv_heads = 2, head_dim = 32, bf16>)
+        -> !model.cache<kv_heads = 2, head_dim = 32, bf16> {
+      %c = model.append %k, %k, %cache, %batch
+          : tensor<?x64xbf16>, !model.cache<kv_heads = 2, head_dim = 32, bf16>
+      model.return %c : !model.cache<kv_heads = 2, head_dim = 32, bf16>
+    }
+    ```
+  }];
+  let arguments = (ins Model_Rows:$k, Model_Rows:$v,
+      Arg<Model_CacheType, "", [MemWrite]>:$cache, Model_BatchType:$batch);
+  let results = (outs Model_CacheType:$out);
+  let assemblyFormat = [{
+    $k `,` $v `,` $cache `,` $batch attr-dict `:` type($k) `,` type($cache)
+  }];
+  let hasVerifier = 1;
+}
+
+def Model_RopeAppendOp : Model_Op<"rope_append", [
+    AllTypesMatch<["cache", "cacheOut"]>]> {
+  let summary = "rope of queries and keys, keys and values into the cache";
+  let description = [{
+    `qkv` holds side by side the columns of all query heads, of all key heads,
+    of all value heads. `q` is the queries, rotated as `model.rope` does; the keys,
+    rotated too, and the values are written as `model.append` does.
+
+    ```mlir
+    model.graph @rope_append(%qkv: tensor<?x256xbf16>, %batch: !model.batch,
+        %cache: !model.cache<kv_heads = 2, head_dim = 32, bf16>)
+        -> tensor<?x128xbf16> {
+      %q, %c = model.rope_append %qkv, %cache, %batch theta 1.0e4
+          : tensor<?x256xbf16>, !model.cache<kv_heads = 2, head_dim = 32, bf16>
+          -> tensor<?x128xbf16>
+      model.return %q : tensor<?x128xbf16>
+    }
+    ```
+  }];
+  let arguments = (ins Model_Rows:$qkv,
+      Arg<Model_CacheType, "", [MemWrite]>:$cache, Model_BatchType:$batch,
+      F64Attr:$theta, OptionalAttr<Model_Llama3ScalingAttr>:$scaling);
+  let results = (outs Model_Rows:$q, Model_CacheType:$cacheOut);
+  let assemblyFormat = [{
+    $qkv `,` $cache `,` $batch `theta` $theta (`scaling` $scaling^)? attr-dict
+    `:` type($qkv) `,` type($cache) `->` type($q)
+  }];
+  let extraClassDeclaration = [{
+    /// Query heads on this rank.
+    int64_t getHeads();
+  }];
+  let hasVerifier = 1;
+}
+
+def Model_AttentionOp : Model_Op<"attention", [AllTypesMatch<["q", "out"]>]> {
+  let summary = "causal attention over the cache, with grouped queries";
+  let description = [{
+    Of each token and query head: softmax over the tokens of its own sequence at
+    its own position and before of `q . k / sqrt(head_dim)`, times their values.
+    Query heads share a KV head in groups of `heads / kv_heads`: head h reads KV
+    head `h / group`. The new tokens' keys and values are in the cache already.
+
+    ```mlir
+    model.graph @attention(%q: tensor<?x128xbf16>, %batch: !model.batch,
+        %cache: !model.cache<kv_heads = 2, head_dim = 32, bf16>) -> tensor<?x128xbf16> {
+      %y = model.attention %q, %cache, %batch
+          : tensor<?x128xbf16>, !model.cache<kv_heads = 2, head_dim = 32, bf16>
+      model.return %y : tensor<?x128xbf16>
+    }
+    ```
+  }];
+  let arguments = (ins Model_Rows:$q,
+      Arg<Model_CacheType, "", [MemRead]>:$cache, Model_BatchType:$batch);
+  let results = (outs Model_Rows:$out);
+  let assemblyFormat = [{
+    $q `,` $cache `,` $batch attr-dict `:` type($q) `,` type($cache)
+  }];
+  let extraClassDeclaration = [{
+    /// Query heads on this rank.
+    int64_t getHeads() {
+      return getQ().getType().getDimSize(1) / getCache().getType().getHeadDim();
+    }
+  }];
+  let hasVerifier = 1;
+}
+
+def Model_SwigluOp : Model_Op<"swiglu", [Pure, AllTypesMatch<["gate", "up"]>]> {
+  let summary = "silu(gate) * up";
+  let description = [{
+    Computed in f32. With `scale` the result is 8-bit, as in `model.norm`.
+
+    ```mlir
+    model.graph @swiglu(%g: tensor<?x96xbf16>, %u: tensor<?x96xbf16>)
+        -> tensor<?x96xf8E4M3FN> {
+      %y = model.swiglu %g, %u : tensor<?x96xbf16> -> tensor<?x96xbf16>
+      %z, %scale = model.swiglu %y, %u
+          : tensor<?x96xbf16> -> tensor<?x96xf8E4M3FN> scale tensor<?xf32>
+      model.return %z : tensor<?x96xf8E4M3FN>
+    }
+    ```
+  }];
+  let arguments = (ins Model_Rows:$gate, Model_Rows:$up);
+  let results = (outs Model_Rows:$out, Optional<Model_Scales>:$scale);
+  let assemblyFormat = [{
+    $gate `,` $up attr-dict `:` type($gate) `->` type($out)
+    (`scale` type($scale)^)?
+  }];
+  let hasVerifier = 1;
+}
+
+def Model_AddOp : Model_Op<"add", [Pure, Commutative, SameOperandsAndResultType]> {
+  let summary = "elementwise sum (a residual)";
+  let description = [{
+    ```mlir
+    model.graph @add(%x: tensor<?x64xbf16>) -> tensor<?x64xbf16> {
+      %y = model.add %x, %x : tensor<?x64xbf16>
+      model.return %y : tensor<?x64xbf16>
+    }
+    ```
+  }];
+  let arguments = (ins Model_Rows:$a, Model_Rows:$b);
+  let results = (outs Model_Rows:$out);
+  let assemblyFormat = "$a `,` $b attr-dict `:` type($out)";
+}
+
+def Model_QuantiseOp : Model_Op<"quantise", [Pure]> {
+  let summary = "rows to 8 bits, with a scale for each row";
+  let description = [{
+    `scale` is the largest magnitude of the row over the largest finite number
+    of the 8-bit type; `out = x / scale`, rounded to nearest even. A row of zeros
+    has scale 1.
+
+    ```mlir
+    model.graph @quantise(%x: tensor<?x64xbf16>) -> tensor<?x64xf8E4M3FN> {
+      %y, %scale = model.quantise %x
+          : tensor<?x64xbf16> -> tensor<?x64xf8E4M3FN> scale tensor<?xf32>
+      model.return %y : tensor<?x64xf8E4M3FN>
+    }
+    ```
+  }];
+  let arguments = (ins Model_Rows:$x);
+  let results = (outs Model_Rows:$out, Model_Scales:$scale);
+  let assemblyFormat = [{
+    $x attr-dict `:` type($x) `->` type($out) `scale` type($scale)
+  }];
+  let hasVerifier = 1;
+}
+
+def Model_LastOp : Model_Op<"last", [Pure, AllTypesMatch<["x", "out"]>]> {
+  let summary = "the row of the last token of each sequence";
+  let description = [{
+    One row for each sequence from here on. In a decode step this is `x` itself.
+
+    ```mlir
+    model.graph @last(%x: tensor<?x64xbf16>, %batch: !model.batch) -> tensor<?x64xbf16> {
+      %y = model.last %x, %batch : tensor<?x64xbf16>
+      model.return %y : tensor<?x64xbf16>
+    }
+    ```
+  }];
+  let arguments = (ins Model_Rows:$x, Model_BatchType:$batch);
+  let results = (outs Model_Rows:$out);
+  let assemblyFormat = "$x `,` $batch attr-dict `:` type($x)";
+}
+
+def Model_SampleOp : Model_Op<"sample", [Pure]> {
+  let summary = "the next token of each row of logits";
+  let description = [{
+    `greedy` takes the largest, the first of equals. `random` divides the logits
+    by `temperature`, keeps the `top_k` largest, of those the fewest most probable
+    whose probabilities sum to at least `top_p`, and draws one of these by the
+    sequence's entry of `batch.draws`, in order of falling probability.
+
+    ```mlir
+    model.graph @sample(%x: tensor<?x320xbf16>, %batch: !model.batch) -> tensor<?xi32> {
+      %a = model.sample %x, %batch greedy : tensor<?x320xbf16> -> tensor<?xi32>
+      %b = model.sample %x, %batch random top_k 40 top_p 0.9 temperature 0.7
+          : tensor<?x320xbf16> -> tensor<?xi32>
+      model.return %b : tensor<?xi32>
+    }
+    ```
+  }];
+  let arguments = (ins Model_Rows:$logits, Model_BatchType:$batch,
+      Model_SamplingAttr:$sampling, OptionalAttr<Model_Positive>:$top_k,
+      OptionalAttr<F64Attr>:$top_p, OptionalAttr<F64Attr>:$temperature);
+  let results = (outs Model_Tokens:$out);
+  let assemblyFormat = [{
+    $logits `,` $batch $sampling (`top_k` $top_k^)? (`top_p` $top_p^)?
+    (`temperature` $temperature^)? attr-dict `:` type($logits) `->` type($out)
+  }];
+  let hasVerifier = 1;
+}
+
+def Model_AllReduceOp : Model_Op<"all_reduce", [Pure, AllTypesMatch<["x", "out"]>]> {
+  let summary = "sum over the ranks, on every rank";
+  let description = [{
+    ```mlir
+    model.graph @all_reduce(%x: tensor<?x64xbf16>) -> tensor<?x64xbf16>
+        attributes {ranks = 4 : i64} {
+      %y = model.all_reduce %x : tensor<?x64xbf16>
+      model.return %y : tensor<?x64xbf16>
+    }
+    ```
+  }];
+  let arguments = (ins Model_Rows:$x);
+  let results = (outs Model_Rows:$out);
+  let assemblyFormat = "$x attr-dict `:` type($x)";
+  let hasVerifier = 1;
+}
+
+def Model_AllGatherOp : Model_Op<"all_gather", [Pure]> {
+  let summary = "the ranks' columns side by side, on every rank";
+  let description = [{
+    ```mlir
+    model.graph @all_gather(%x: tensor<?x80xbf16>) -> tensor<?x320xbf16>
+        attributes {ranks = 4 : i64} {
+      %y = model.all_gather %x : tensor<?x80xbf16> -> tensor<?x320xbf16>
+      model.return %y : tensor<?x320xbf16>
+    }
+    ```
+  }];
+  let arguments = (ins Model_Rows:$x);
+  let results = (outs Model_Rows:$out);
+  let assemblyFormat = "$x attr-dict `:` type($x) `->` type($out)";
+  let hasVerifier = 1;
+}
+
+#endif // DIALECTS_MODEL_MODELOPS_TD

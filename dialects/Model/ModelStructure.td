@@ -1,0 +1,175 @@
+// Ops that hold a model together: graph, layers, weights, cache.
+
+#ifndef DIALECTS_MODEL_MODELSTRUCTURE_TD
+#define DIALECTS_MODEL_MODELSTRUCTURE_TD
+
+include "dialects/Model/ModelTypes.td"
+include "mlir/Interfaces/FunctionInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "mlir/IR/BuiltinAttributeInterfaces.td"
+include "mlir/IR/OpBase.td"
+include "mlir/IR/RegionKindInterface.td"
+include "mlir/IR/SymbolInterfaces.td"
+
+class Model_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Model_Dialect, mnemonic, traits>;
+
+def Model_GraphOp : Model_Op<"graph",
+    [FunctionOpInterface, IsolatedFromAbove, Symbol]> {
+  let summary = "one step of a model";
+  let description = [{
+    Takes the packed tokens of the step and its batch, returns the next token of
+    each sequence. `ranks` is the number of devices that share each layer
+    (tensor parallel); all of them run this graph. `phase` is absent until
+    `model-bind` sets it. `max_context` is the longest sequence that the model
+    was trained for.
+
+    ```mlir
+    model.graph @copy(%tokens: tensor<?xi32>, %batch: !model.batch)
+        -> tensor<?xi32> attributes {max_context = 4096 : i64} {
+      model.return %tokens : tensor<?xi32>
+    }
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name,
+      TypeAttrOf<FunctionType>:$function_type,
+      OptionalAttr<DictArrayAttr>:$arg_attrs,
+      OptionalAttr<DictArrayAttr>:$res_attrs,
+      ConfinedAttr<DefaultValuedAttr<I64Attr, "1">, [IntPositive]>:$ranks,
+      OptionalAttr<Model_PhaseAttr>:$phase,
+      OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$max_context);
+  let regions = (region SizedRegion<1>:$body);
+  let builders = [OpBuilder<(ins "::mlir::StringRef":$name,
+      "::mlir::FunctionType":$type)>];
+  let extraClassDeclaration = [{
+    mlir::ArrayRef<mlir::Type> getArgumentTypes() { return getFunctionType().getInputs(); }
+    mlir::ArrayRef<mlir::Type> getResultTypes() { return getFunctionType().getResults(); }
+    mlir::Region *getCallableRegion() { return &getBody(); }
+  }];
+  let hasCustomAssemblyFormat = 1;
+  let hasRegionVerifier = 1;
+}
+
+def Model_ReturnOp : Model_Op<"return",
+    [HasParent<"GraphOp">, Pure, Terminator]> {
+  let summary = "what a graph returns";
+  let description = [{
+    ```mlir
+    model.graph @copy(%tokens: tensor<?xi32>) -> tensor<?xi32> {
+      model.return %tokens : tensor<?xi32>
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<AnyType>:$values);
+  let assemblyFormat = "($values^ `:` type($values))? attr-dict";
+  let hasVerifier = 1;
+}
+
+def Model_LayersOp : Model_Op<"layers",
+    [RecursiveMemoryEffects, SingleBlockImplicitTerminator<"YieldOp">]> {
+  let summary = "identical layers, stated once";
+  let description = [{
+    Runs the body `count` times. The carried values enter the first layer, what
+    a layer yields enters the next, and the last layer's are the results. The
+    layers are numbered `first`, `first + 1`, ...; a weight in the body names
+    its tensor with `{layer}`.
+
+    ```mlir
+    model.graph @norms(%x: tensor<?x64xbf16>) -> tensor<?x64xbf16> {
+      %y = model.layers 3 carry (%h = %x : tensor<?x64xbf16>) {
+        %w = model.weight ["layers.{layer}.norm"] : tensor<64xbf16>
+        %n = model.norm %h, %w eps 1.0e-5
+            : tensor<?x64xbf16>, tensor<64xbf16> -> tensor<?x64xbf16>
+        model.yield %n : tensor<?x64xbf16>
+      }
+      model.return %y : tensor<?x64xbf16>
+    }
+    ```
+  }];
+  let arguments = (ins ConfinedAttr<I64Attr, [IntPositive]>:$count,
+      ConfinedAttr<DefaultValuedAttr<I64Attr, "0">, [IntNonNegative]>:$first,
+      Variadic<AnyType>:$inits);
+  let results = (outs Variadic<AnyType>:$outs);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $count (`from` $first^)? `carry`
+    custom<Carried>($body, $inits, type($inits), type($outs)) attr-dict
+  }];
+  let extraClassDeclaration = [{
+    /// The op that ends the body.
+    YieldOp getYield();
+  }];
+  let hasRegionVerifier = 1;
+}
+
+def Model_YieldOp : Model_Op<"yield",
+    [HasParent<"LayersOp">, Pure, Terminator]> {
+  let summary = "what a layer hands to the next";
+  let description = [{
+    ```mlir
+    model.graph @nothing(%x: tensor<?x64xbf16>) -> tensor<?x64xbf16> {
+      %y = model.layers 3 carry (%h = %x : tensor<?x64xbf16>) {
+        model.yield %h : tensor<?x64xbf16>
+      }
+      model.return %y : tensor<?x64xbf16>
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<AnyType>:$values);
+  let builders = [OpBuilder<(ins), "build($_builder, $_state, ::mlir::ValueRange());">];
+  let assemblyFormat = "($values^ `:` type($values))? attr-dict";
+}
+
+def Model_WeightOp : Model_Op<"weight", [Pure]> {
+  let summary = "a tensor of the checkpoint, without its data";
+  let description = [{
+    The type is what *one* rank holds of *one* layer. Several sources are joined
+    along dimension 0; `interleave n` takes n rows of the first, n of the second,
+    and so on in turn (so that a gate and its up projection meet in one tile).
+    `stored` is the element type in the checkpoint where it differs: the loader
+    converts, to 8 bits with one scale for each row. `channel_scale` makes the
+    weight those scales: of each row of the whole tensor, whatever part of it
+    this rank holds, the largest magnitude over the largest finite number of
+    the 8-bit type.
+
+    ```mlir
+    model.graph @weights() -> tensor<192x64xbf16> {
+      %q = model.weight ["q.weight"] stored f16 : tensor<64x64xbf16>
+      %s = model.weight ["q.weight"] channel_scale : tensor<64xf32>
+      %gu = model.weight ["gate.weight" split 0 of 2, "up.weight" split 0 of 2]
+          interleave 16 : tensor<192x64xbf16>
+      model.return %gu : tensor<192x64xbf16>
+    }
+    ```
+  }];
+  let arguments = (ins Model_SourcesAttr:$sources,
+      OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$interleave,
+      OptionalAttr<TypeAttr>:$stored, UnitAttr:$channel_scale);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = [{
+    $sources (`interleave` $interleave^)? (`stored` $stored^)?
+    (`channel_scale` $channel_scale^)? attr-dict `:` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def Model_CacheOp : Model_Op<"cache", [HasParent<"LayersOp">, Pure]> {
+  let summary = "the KV cache of this layer, as earlier steps left it";
+  let description = [{
+    A layer has one. `model.append` writes to it.
+
+    ```mlir
+    model.graph @caches(%x: tensor<?x64xbf16>) -> tensor<?x64xbf16> {
+      %y = model.layers 3 carry (%h = %x : tensor<?x64xbf16>) {
+        %cache = model.cache : !model.cache<kv_heads = 2, head_dim = 32, bf16>
+        model.yield %h : tensor<?x64xbf16>
+      }
+      model.return %y : tensor<?x64xbf16>
+    }
+    ```
+  }];
+  let results = (outs Model_CacheType:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+}
+
+#endif // DIALECTS_MODEL_MODELSTRUCTURE_TD

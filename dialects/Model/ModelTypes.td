@@ -1,0 +1,141 @@
+// The model dialect, its types and its attributes.
+
+#ifndef DIALECTS_MODEL_MODELTYPES_TD
+#define DIALECTS_MODEL_MODELTYPES_TD
+
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/DialectBase.td"
+include "mlir/IR/EnumAttr.td"
+
+def Model_Dialect : Dialect {
+  let name = "model";
+  let cppNamespace = "::modelc::model";
+  let summary = "what a large language model computes, on whole tensors";
+  let description = [{
+    One step of a transformer: embed the tokens, run the layers, sample the next
+    tokens. Ops say *what* is computed and name no machine, no tile and no
+    kernel. Tensors are builtin: `tensor<?x4096xbf16>` is one row for each token
+    of the step. Weights are `[outputs, inputs]`, as checkpoints store them.
+
+    Identical layers are stated once, in a `model.layers` region with a count.
+    What a step knows about its sequences (positions, lengths, pages of the KV
+    cache) is one value of type `!model.batch`.
+  }];
+  let useDefaultTypePrinterParser = 1;
+  let useDefaultAttributePrinterParser = 1;
+}
+
+class Model_Type<string name, string typeMnemonic>
+    : TypeDef<Model_Dialect, name> {
+  let mnemonic = typeMnemonic;
+}
+
+def Model_BatchType : Model_Type<"Batch", "batch"> {
+  let summary = "what one step knows about its sequences";
+  let description = [{
+    The tokens of a step are packed: all tokens of sequence 0, then all of
+    sequence 1, and so on, without padding. A batch is these arrays:
+
+    | array | type | meaning |
+    | --- | --- | --- |
+    | `positions` | i32[tokens] | place of each token in its own sequence |
+    | `starts` | i32[sequences + 1] | first token of each sequence; the last entry is the number of tokens |
+    | `contexts` | i32[sequences] | tokens of the sequence after this step, in cache and new |
+    | `pages` | i32[sequences, pagesPerSequence] | pages of the KV cache, in order; the same for all layers |
+    | `draws` | f32[sequences] | one uniform number in [0, 1) for sampling |
+
+    In a decode step every sequence has one token, so `starts` is 0, 1, 2, ...
+  }];
+}
+
+def Model_CacheType : Model_Type<"Cache", "cache"> {
+  let summary = "the KV cache of one layer";
+  let description = [{
+    Keys and values of all sequences in pages of `page` tokens; K and V each are
+    `[pages, kv_heads, page, head_dim]` of the element type. `page` is 0
+    (not printed) until `model-bind` sets it. With an 8-bit element type values
+    are converted without a scale and saturate.
+  }];
+  let parameters = (ins "int64_t":$kvHeads, "int64_t":$headDim,
+      "::mlir::Type":$elementType, OptionalParameter<"int64_t">:$page);
+  let assemblyFormat = [{
+    `<` `kv_heads` `=` $kvHeads `,` `head_dim` `=` $headDim `,` $elementType
+    (`,` `page` `=` $page^)? `>`
+  }];
+  let extraClassDeclaration = [{
+    /// Bytes of keys and values that one token takes in this layer.
+    int64_t getBytesPerToken() const;
+  }];
+  let genVerifyDecl = 1;
+}
+
+class Model_Attr<string name, string attrMnemonic>
+    : AttrDef<Model_Dialect, name> {
+  let mnemonic = attrMnemonic;
+}
+
+def Model_SourceAttr : Model_Attr<"Source", "source"> {
+  let summary = "one tensor of the checkpoint, or a rank's part of it";
+  let description = [{
+    `"name"` is the whole tensor; `{layer}` in the name stands for the number of
+    the layer. `"name" split 0 of 4` cuts dimension 0 in 4 equal parts: rank r
+    holds part r. `"name" split 0 of 8 copies 2` is for 16 ranks of which
+    neighbours hold the same part: rank r holds part r / 2. `"name" first rank`
+    is whole on rank 0 and zero on the others (a bias that is added before an
+    all-reduce).
+  }];
+  let parameters = (ins "::mlir::StringAttr":$name,
+      DefaultValuedParameter<"int64_t", "0">:$dim,
+      DefaultValuedParameter<"int64_t", "1">:$parts,
+      DefaultValuedParameter<"int64_t", "1">:$copies,
+      DefaultValuedParameter<"bool", "false">:$firstRank);
+  let builders = [AttrBuilder<(ins "::mlir::StringRef":$name), [{
+    return $_get($_ctxt, ::mlir::StringAttr::get($_ctxt, name), 0, 1, 1, false);
+  }]>];
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
+def Model_SourcesAttr
+    : ArrayOfAttr<Model_Dialect, "Sources", "sources", "SourceAttr"> {
+  let summary = "tensors of the checkpoint, joined along dimension 0";
+}
+
+def Model_Llama3ScalingAttr : Model_Attr<"Llama3Scaling", "llama3_scaling"> {
+  let summary = "how Llama 3 stretches RoPE to long contexts";
+  let description = [{
+    Of the frequency `f` of a pair, with wavelength `w = 2 pi / f`: kept where
+    `w < original_context / high_freq_factor`, divided by `factor` where
+    `w > original_context / low_freq_factor`, blended linearly in
+    `original_context / w` between.
+  }];
+  let parameters = (ins "double":$factor, "double":$lowFreqFactor,
+      "double":$highFreqFactor, "int64_t":$originalContext);
+  let assemblyFormat = [{
+    `<` `factor` `=` $factor `,` `low_freq_factor` `=` $lowFreqFactor `,`
+    `high_freq_factor` `=` $highFreqFactor `,` `original_context` `=`
+    $originalContext `>`
+  }];
+  let genVerifyDecl = 1;
+}
+
+class Model_Enum<string name, string enumMnemonic, string text,
+                 list<I32EnumAttrCase> cases>
+    : I32EnumAttr<name, text, cases> {
+  let cppNamespace = "::modelc::model";
+  let genSpecializedAttr = 0;
+}
+
+def Model_Phase : Model_Enum<"Phase", "phase", "what a step does", [
+    I32EnumAttrCase<"Prefill", 0, "prefill">,
+    I32EnumAttrCase<"Decode", 1, "decode">]>;
+def Model_PhaseAttr : EnumAttr<Model_Dialect, Model_Phase, "phase"> {
+  let assemblyFormat = "`<` $value `>`";
+}
+
+def Model_Sampling : Model_Enum<"Sampling", "sampling", "how a token is chosen", [
+    I32EnumAttrCase<"Greedy", 0, "greedy">,
+    I32EnumAttrCase<"Random", 1, "random">]>;
+def Model_SamplingAttr : EnumAttr<Model_Dialect, Model_Sampling, "sampling">;
+
+#endif // DIALECTS_MODEL_MODELTYPES_TD

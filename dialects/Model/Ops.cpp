@@ -1,0 +1,259 @@
+//===- Ops.cpp - Verifiers of the ops that compute ------------------------===//
+
+#include "dialects/Model/Model.h"
+
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace modelc::model;
+
+#define GET_OP_CLASSES
+#include "dialects/Model/ModelOps.cpp.inc"
+
+static int64_t columns(Value value) {
+  return cast<RankedTensorType>(value.getType()).getDimSize(1);
+}
+
+static Type elementType(Value value) {
+  return cast<RankedTensorType>(value.getType()).getElementType();
+}
+
+static bool hasSize(Value vector, int64_t size) {
+  return cast<RankedTensorType>(vector.getType()).getDimSize(0) == size;
+}
+
+/// An 8-bit result has scales, another has none.
+static LogicalResult verifyScale(Operation *op, Value out, Value scale) {
+  if (isEightBit(elementType(out)) != (scale != nullptr)) {
+    return op->emitOpError("expected a scale exactly where the result has 8 "
+                           "bits, got a result of ")
+           << elementType(out) << (scale ? " with" : " without") << " a scale";
+  }
+  return success();
+}
+
+LogicalResult EmbedOp::verify() {
+  if (columns(getTable()) != columns(getOut()) ||
+      elementType(getTable()) != elementType(getOut())) {
+    return emitOpError("expected rows of the table, ")
+           << columns(getTable()) << " x " << elementType(getTable())
+           << ", got " << columns(getOut()) << " x " << elementType(getOut());
+  }
+  return success();
+}
+
+LogicalResult NormOp::verify() {
+  if (!hasSize(getWeight(), columns(getX()))) {
+    return emitOpError("expected a weight of ")
+           << columns(getX()) << " elements, one for each column, got "
+           << getWeight().getType();
+  }
+  if (columns(getOut()) != columns(getX())) {
+    return emitOpError("expected ")
+           << columns(getX()) << " columns in the result, got "
+           << columns(getOut());
+  }
+  if ((getResidual() != nullptr) != (getSum() != nullptr)) {
+    return emitOpError("expected 'sum' exactly where there is a 'residual'");
+  }
+  if (getResidual() && (getResidual().getType() != getX().getType() ||
+                        getSum().getType() != getX().getType())) {
+    return emitOpError("expected 'residual' and 'sum' of the input's type, ")
+           << getX().getType() << ", got " << getResidual().getType() << " and "
+           << getSum().getType();
+  }
+  return verifyScale(*this, getOut(), getScale());
+}
+
+void LinearOp::build(OpBuilder &builder, OperationState &state, Value x,
+                     Value weight, Value bias) {
+  auto type = cast<RankedTensorType>(x.getType());
+  int64_t outputs = cast<RankedTensorType>(weight.getType()).getDimSize(0);
+  auto out = RankedTensorType::get({type.getDimSize(0), outputs},
+                                   type.getElementType());
+  build(builder, state, out, x, weight, /*x_scale=*/Value(),
+        /*weight_scale=*/Value(), bias, /*residual=*/Value(), /*swiglu=*/false);
+}
+
+int64_t LinearOp::getInterleave() {
+  auto weight = getWeight().getDefiningOp<WeightOp>();
+  return weight ? weight.getInterleave().value_or(0) : 0;
+}
+
+static LogicalResult verifyLinearScales(LinearOp op) {
+  bool eightBit = isEightBit(elementType(op.getX()));
+  if (elementType(op.getX()) != elementType(op.getWeight())) {
+    return op.emitOpError("expected input and weight of one element type, got ")
+           << elementType(op.getX()) << " and " << elementType(op.getWeight());
+  }
+  if (eightBit != (op.getXScale() != nullptr)) {
+    return op.emitOpError("expected 'scaled' exactly where input and weight "
+                          "have 8 bits, got ")
+           << elementType(op.getX());
+  }
+  if (op.getWeightScale() && !hasSize(op.getWeightScale(), op.getOutputs())) {
+    return op.emitOpError("expected a scale for each of ")
+           << op.getOutputs() << " rows of the weight, got "
+           << op.getWeightScale().getType();
+  }
+  return success();
+}
+
+LogicalResult LinearOp::verify() {
+  if (columns(getX()) != getInputs()) {
+    return emitOpError("expected a weight of ")
+           << columns(getX()) << " columns, as the input has, got "
+           << getWeight().getType() << "; a weight is [outputs, inputs]";
+  }
+  if (getBias() && !hasSize(getBias(), getOutputs())) {
+    return emitOpError("expected a bias of ")
+           << getOutputs() << " elements, got " << getBias().getType();
+  }
+  if (getSwiglu() && getInterleave() == 0) {
+    return emitOpError("expected a weight with 'interleave' for 'swiglu'");
+  }
+  int64_t expected = getSwiglu() ? getOutputs() / 2 : getOutputs();
+  if (columns(getOut()) != expected) {
+    return emitOpError("expected ")
+           << expected << " columns in the result, got " << columns(getOut());
+  }
+  if (isEightBit(elementType(getOut()))) {
+    return emitOpError("expected a result of more than 8 bits, got ")
+           << elementType(getOut());
+  }
+  if (getResidual() && getResidual().getType() != getOut().getType()) {
+    return emitOpError("expected a residual of the result's type, ")
+           << getOut().getType() << ", got " << getResidual().getType();
+  }
+  return verifyLinearScales(*this);
+}
+
+LogicalResult RopeOp::verify() {
+  if (getHeadDim() % 2 != 0) {
+    return emitOpError("expected an even 'head_dim', got ") << getHeadDim();
+  }
+  if (columns(getX()) % getHeadDim() != 0) {
+    return emitOpError("expected whole heads of ")
+           << getHeadDim() << " columns, got " << columns(getX());
+  }
+  return success();
+}
+
+LogicalResult AppendOp::verify() {
+  CacheType cache = getCache().getType();
+  int64_t expected = cache.getKvHeads() * cache.getHeadDim();
+  if (columns(getK()) != expected) {
+    return emitOpError("expected keys and values of ")
+           << cache.getKvHeads() << " x " << cache.getHeadDim() << " = "
+           << expected << " columns, as the cache has, got " << columns(getK());
+  }
+  return success();
+}
+
+/// Query heads are whole and each KV head serves the same number of them.
+static LogicalResult verifyHeads(Operation *op, int64_t queryColumns,
+                                 CacheType cache) {
+  if (queryColumns <= 0 || queryColumns % cache.getHeadDim() != 0) {
+    return op->emitOpError("expected whole query heads of ")
+           << cache.getHeadDim() << " columns, got " << queryColumns;
+  }
+  int64_t heads = queryColumns / cache.getHeadDim();
+  if (heads % cache.getKvHeads() != 0) {
+    return op->emitOpError("expected query heads in ")
+           << cache.getKvHeads() << " equal groups, one for each KV head, got "
+           << heads << " heads";
+  }
+  return success();
+}
+
+int64_t RopeAppendOp::getHeads() {
+  return columns(getQ()) / getCache().getType().getHeadDim();
+}
+
+LogicalResult RopeAppendOp::verify() {
+  CacheType cache = getCache().getType();
+  int64_t keyColumns = cache.getKvHeads() * cache.getHeadDim();
+  if (columns(getQkv()) != columns(getQ()) + 2 * keyColumns) {
+    return emitOpError("expected ")
+           << columns(getQ()) << " + 2 x " << keyColumns
+           << " columns of queries, keys and values, got " << columns(getQkv());
+  }
+  return verifyHeads(*this, columns(getQ()), cache);
+}
+
+LogicalResult AttentionOp::verify() {
+  return verifyHeads(*this, columns(getQ()), getCache().getType());
+}
+
+LogicalResult SwigluOp::verify() {
+  if (columns(getOut()) != columns(getGate())) {
+    return emitOpError("expected ")
+           << columns(getGate()) << " columns in the result, got "
+           << columns(getOut());
+  }
+  return verifyScale(*this, getOut(), getScale());
+}
+
+LogicalResult QuantiseOp::verify() {
+  if (columns(getOut()) != columns(getX())) {
+    return emitOpError("expected ")
+           << columns(getX()) << " columns in the result, got "
+           << columns(getOut());
+  }
+  if (isEightBit(elementType(getX()))) {
+    return emitOpError("expected an input of more than 8 bits, got ")
+           << elementType(getX());
+  }
+  return verifyScale(*this, getOut(), getScale());
+}
+
+LogicalResult SampleOp::verify() {
+  bool hasOptions = getTopK() || getTopP() || getTemperature();
+  if (getSampling() == Sampling::Greedy && hasOptions) {
+    return emitOpError("expected 'top_k', 'top_p' and 'temperature' only with "
+                       "'random' sampling");
+  }
+  if (getTopK() && static_cast<int64_t>(*getTopK()) > columns(getLogits())) {
+    return emitOpError("expected 'top_k' of at most ")
+           << columns(getLogits()) << ", the size of the vocabulary, got "
+           << *getTopK();
+  }
+  if (getTopP() && !(getTopP()->convertToDouble() > 0.0 &&
+                     getTopP()->convertToDouble() <= 1.0)) {
+    return emitOpError("expected 'top_p' above 0 and at most 1, got ")
+           << getTopP()->convertToDouble();
+  }
+  if (getTemperature() && !(getTemperature()->convertToDouble() > 0.0)) {
+    return emitOpError("expected a 'temperature' above 0, got ")
+           << getTemperature()->convertToDouble() << "; use 'greedy' for 0";
+  }
+  return success();
+}
+
+/// The ranks of the graph around a collective, which must be several.
+static FailureOr<int64_t> verifyRanks(Operation *op) {
+  auto graph = op->getParentOfType<GraphOp>();
+  if (!graph || graph.getRanks() < 2) {
+    return op->emitOpError("expected a graph with 'ranks' of at least 2 around "
+                           "a collective");
+  }
+  return static_cast<int64_t>(graph.getRanks());
+}
+
+LogicalResult AllReduceOp::verify() { return verifyRanks(*this); }
+
+LogicalResult AllGatherOp::verify() {
+  FailureOr<int64_t> ranks = verifyRanks(*this);
+  if (failed(ranks)) {
+    return failure();
+  }
+  if (columns(getOut()) != columns(getX()) * *ranks ||
+      elementType(getOut()) != elementType(getX())) {
+    return emitOpError("expected ")
+           << *ranks << " x " << columns(getX()) << " columns of "
+           << elementType(getX()) << ", got " << columns(getOut()) << " of "
+           << elementType(getOut());
+  }
+  return success();
+}

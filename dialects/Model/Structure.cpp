@@ -1,0 +1,168 @@
+//===- Structure.cpp - Graph, layers, weights -----------------------------===//
+
+#include "dialects/Model/Model.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/Interfaces/FunctionImplementation.h"
+
+using namespace mlir;
+using namespace modelc::model;
+
+void GraphOp::build(OpBuilder &builder, OperationState &state, StringRef name,
+                    FunctionType type) {
+  state.addAttribute(SymbolTable::getSymbolAttrName(),
+                     builder.getStringAttr(name));
+  state.addAttribute(getFunctionTypeAttrName(state.name), TypeAttr::get(type));
+  Region *body = state.addRegion();
+  body->emplaceBlock().addArguments(
+      type.getInputs(),
+      SmallVector<Location>(type.getNumInputs(), state.location));
+}
+
+ParseResult GraphOp::parse(OpAsmParser &parser, OperationState &result) {
+  auto buildType = [](Builder &builder, ArrayRef<Type> arguments,
+                      ArrayRef<Type> results,
+                      function_interface_impl::VariadicFlag, std::string &) {
+    return builder.getFunctionType(arguments, results);
+  };
+  return function_interface_impl::parseFunctionOp(
+      parser, result, /*allowVariadic=*/false,
+      getFunctionTypeAttrName(result.name), buildType,
+      getArgAttrsAttrName(result.name), getResAttrsAttrName(result.name));
+}
+
+void GraphOp::print(OpAsmPrinter &printer) {
+  function_interface_impl::printFunctionOp(
+      printer, *this, /*isVariadic=*/false, getFunctionTypeAttrName(),
+      getArgAttrsAttrName(), getResAttrsAttrName());
+}
+
+LogicalResult GraphOp::verifyRegions() {
+  if (getBody().empty() || !isa<ReturnOp>(getBody().front().back())) {
+    return emitOpError("expected a body that ends in 'model.return'");
+  }
+  return success();
+}
+
+LogicalResult ReturnOp::verify() {
+  ArrayRef<Type> expected = cast<GraphOp>((*this)->getParentOp()).getResultTypes();
+  if (!llvm::equal(expected, getOperandTypes())) {
+    return emitOpError("expected to return the results of the graph, ")
+           << expected << ", got " << getOperandTypes();
+  }
+  return success();
+}
+
+/// carried ::= '(' name '=' init ':' type (',' ...)* ')' ('->' types)? region
+static ParseResult
+parseCarried(OpAsmParser &parser, Region &body,
+             SmallVectorImpl<OpAsmParser::UnresolvedOperand> &inits,
+             SmallVectorImpl<Type> &initTypes, SmallVectorImpl<Type> &outTypes) {
+  SmallVector<OpAsmParser::Argument> arguments;
+  auto parseOne = [&]() -> ParseResult {
+    OpAsmParser::Argument &argument = arguments.emplace_back();
+    if (parser.parseArgument(argument) || parser.parseEqual() ||
+        parser.parseOperand(inits.emplace_back()) ||
+        parser.parseColonType(argument.type)) {
+      return failure();
+    }
+    return success();
+  };
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, parseOne)) {
+    return failure();
+  }
+  for (const OpAsmParser::Argument &argument : arguments) {
+    initTypes.push_back(argument.type);
+  }
+  outTypes.assign(initTypes.begin(), initTypes.end());
+  if (parser.parseRegion(body, arguments)) {
+    return failure();
+  }
+  LayersOp::ensureTerminator(body, parser.getBuilder(),
+                             parser.getEncodedSourceLoc(parser.getNameLoc()));
+  return success();
+}
+
+static void printCarried(OpAsmPrinter &printer, LayersOp op, Region &body,
+                         OperandRange inits, TypeRange, TypeRange) {
+  printer << '(';
+  llvm::interleaveComma(llvm::zip_equal(body.getArguments(), inits), printer,
+                        [&](auto pair) {
+                          auto [argument, init] = pair;
+                          printer << argument << " = " << init << " : "
+                                  << init.getType();
+                        });
+  printer << ") ";
+  printer.printRegion(body, /*printEntryBlockArgs=*/false);
+}
+
+YieldOp LayersOp::getYield() {
+  return cast<YieldOp>(getBody().front().getTerminator());
+}
+
+LogicalResult LayersOp::verifyRegions() {
+  TypeRange carried = getInits().getTypes();
+  if (carried != TypeRange(getBody().getArgumentTypes()) ||
+      carried != getResultTypes()) {
+    return emitOpError("expected inputs, block arguments and results of the "
+                       "same types");
+  }
+  if (getYield().getOperandTypes() != carried) {
+    return getYield().emitOpError("expected to yield the carried values, ")
+           << carried << ", got " << getYield().getOperandTypes();
+  }
+  auto caches = getBody().getOps<CacheOp>();
+  if (std::distance(caches.begin(), caches.end()) > 1) {
+    InFlightDiagnostic error =
+        (*std::next(caches.begin()))
+            .emitOpError("expected one cache in a layer, got a second");
+    error.attachNote((*caches.begin()).getLoc()) << "the first is here";
+    return error;
+  }
+  return success();
+}
+
+static LogicalResult verifyInterleave(WeightOp op) {
+  if (!op.getInterleave()) {
+    return success();
+  }
+  int64_t period = *op.getInterleave() * op.getSources().size();
+  int64_t rows = op.getType().getDimSize(0);
+  if (rows % period != 0) {
+    return op.emitOpError("expected rows in whole groups of ")
+           << op.getSources().size() << " x " << *op.getInterleave()
+           << ", got " << rows << " rows";
+  }
+  return success();
+}
+
+LogicalResult WeightOp::verify() {
+  if (getSources().empty()) {
+    return emitOpError("expected the name of at least one tensor");
+  }
+  if (!getType().hasStaticShape()) {
+    return emitOpError("expected a static shape, got ") << getType();
+  }
+  if (getStored() && !isa<FloatType>(*getStored())) {
+    return emitOpError("expected 'stored' to be a float type, got ")
+           << *getStored();
+  }
+  if (getChannelScale() &&
+      (getType().getRank() != 1 || !getType().getElementType().isF32())) {
+    return emitOpError("expected scales to be a vector of f32, got ")
+           << getType();
+  }
+  bool inLayers = (*this)->getParentOfType<LayersOp>() != nullptr;
+  for (SourceAttr source : getSources()) {
+    if (!inLayers && source.getName().getValue().contains(kLayerPlaceholder)) {
+      return emitOpError("expected '{layer}' in '")
+             << source.getName().getValue() << "' only inside 'model.layers'";
+    }
+    if (source.getDim() >= getType().getRank() && !getChannelScale()) {
+      return emitOpError("expected to split one of ")
+             << getType().getRank() << " dimensions, got dimension "
+             << source.getDim();
+    }
+  }
+  return verifyInterleave(*this);
+}
