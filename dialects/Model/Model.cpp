@@ -131,17 +131,19 @@ LogicalResult SourceAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
-LogicalResult
-Llama3ScalingAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                          double factor, double lowFreqFactor,
-                          double highFreqFactor, int64_t originalContext) {
-  if (!(factor >= 1.0)) {
-    return emitError() << "expected 'factor' of at least 1, got " << factor;
+LogicalResult Llama3ScalingAttr::verify(
+    function_ref<InFlightDiagnostic()> emitError, APFloat factor,
+    APFloat lowFreqFactor, APFloat highFreqFactor, int64_t originalContext) {
+  double low = lowFreqFactor.convertToDouble();
+  double high = highFreqFactor.convertToDouble();
+  if (!(factor.convertToDouble() >= 1.0)) {
+    return emitError() << "expected 'factor' of at least 1, got "
+                       << factor.convertToDouble();
   }
-  if (!(lowFreqFactor > 0.0 && highFreqFactor > lowFreqFactor)) {
+  if (!(low > 0.0 && high > low)) {
     return emitError() << "expected 0 < 'low_freq_factor' < "
                           "'high_freq_factor', got "
-                       << lowFreqFactor << " and " << highFreqFactor;
+                       << low << " and " << high;
   }
   if (originalContext <= 0) {
     return emitError() << "expected a positive 'original_context', got "

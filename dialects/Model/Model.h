@@ -17,6 +17,7 @@
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace modelc::model {
@@ -34,13 +35,13 @@ bool isEightBit(mlir::Type elementType);
 
 /// Reads a number of an attribute such as `#model.llama3_scaling`.
 template <>
-struct mlir::FieldParser<double> {
-  static mlir::FailureOr<double> parse(mlir::AsmParser &parser) {
+struct mlir::FieldParser<llvm::APFloat> {
+  static mlir::FailureOr<llvm::APFloat> parse(mlir::AsmParser &parser) {
     double value;
     if (parser.parseFloat(value)) {
       return mlir::failure();
     }
-    return value;
+    return llvm::APFloat(value);
   }
 };
 
@@ -55,5 +56,18 @@ struct mlir::FieldParser<double> {
 
 #define GET_OP_CLASSES
 #include "dialects/Model/ModelOps.h.inc"
+
+namespace modelc::model {
+
+/// A short name of a weight, from its sources: "model.layers.{layer}.mlp.
+/// gate_proj.weight" and "...up_proj.weight" give "mlp_gate_up".
+std::string getShortName(WeightOp weight);
+
+/// What a user calls an op that computes, after its weight if it has one:
+/// "mlp_down", "attention", "mlp_down_all_reduce". Stable from run to run; two
+/// ops of a graph can share one.
+std::string getShortName(mlir::Operation *op);
+
+} // namespace modelc::model
 
 #endif // DIALECTS_MODEL_MODEL_H

@@ -162,7 +162,7 @@ def Model_AppendOp : Model_Op<"append", [
       Arg<Model_CacheType, "", [MemWrite]>:$cache, Model_BatchType:$batch);
   let results = (outs Model_CacheType:$out);
   let assemblyFormat = [{
-    $k `,` $v `,` $cache `,` $batch attr-dict `:` type($k) `,` type($cache)
+    $k `,` $v `,` $cache `,` $batch attr-dict `:` type($k) `,` qualified(type($cache))
   }];
   let hasVerifier = 1;
 }
@@ -192,7 +192,7 @@ def Model_RopeAppendOp : Model_Op<"rope_append", [
   let results = (outs Model_Rows:$q, Model_CacheType:$cacheOut);
   let assemblyFormat = [{
     $qkv `,` $cache `,` $batch `theta` $theta (`scaling` $scaling^)? attr-dict
-    `:` type($qkv) `,` type($cache) `->` type($q)
+    `:` type($qkv) `,` qualified(type($cache)) `->` type($q)
   }];
   let extraClassDeclaration = [{
     /// Query heads on this rank.
@@ -222,7 +222,7 @@ def Model_AttentionOp : Model_Op<"attention", [AllTypesMatch<["q", "out"]>]> {
       Arg<Model_CacheType, "", [MemRead]>:$cache, Model_BatchType:$batch);
   let results = (outs Model_Rows:$out);
   let assemblyFormat = [{
-    $q `,` $cache `,` $batch attr-dict `:` type($q) `,` type($cache)
+    $q `,` $cache `,` $batch attr-dict `:` type($q) `,` qualified(type($cache))
   }];
   let extraClassDeclaration = [{
     /// Query heads on this rank.
@@ -257,7 +257,7 @@ def Model_SwigluOp : Model_Op<"swiglu", [Pure, AllTypesMatch<["gate", "up"]>]> {
   let hasVerifier = 1;
 }
 
-def Model_AddOp : Model_Op<"add", [Pure, Commutative, SameOperandsAndResultType]> {
+def Model_AddOp : Model_Op<"add", [Pure, Commutative, AllTypesMatch<["a", "b", "out"]>]> {
   let summary = "elementwise sum (a residual)";
   let description = [{
     ```mlir

@@ -6,9 +6,8 @@
 include "dialects/Model/ModelTypes.td"
 include "mlir/Interfaces/FunctionInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
-include "mlir/IR/BuiltinAttributeInterfaces.td"
+include "mlir/IR/OpAsmInterface.td"
 include "mlir/IR/OpBase.td"
-include "mlir/IR/RegionKindInterface.td"
 include "mlir/IR/SymbolInterfaces.td"
 
 class Model_Op<string mnemonic, list<Trait> traits = []>
@@ -120,7 +119,8 @@ def Model_YieldOp : Model_Op<"yield",
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
 }
 
-def Model_WeightOp : Model_Op<"weight", [Pure]> {
+def Model_WeightOp : Model_Op<"weight",
+    [Pure, DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
   let summary = "a tensor of the checkpoint, without its data";
   let description = [{
     The type is what *one* rank holds of *one* layer. Several sources are joined
@@ -169,7 +169,7 @@ def Model_CacheOp : Model_Op<"cache", [HasParent<"LayersOp">, Pure]> {
     ```
   }];
   let results = (outs Model_CacheType:$result);
-  let assemblyFormat = "attr-dict `:` type($result)";
+  let assemblyFormat = "attr-dict `:` qualified(type($result))";
 }
 
 #endif // DIALECTS_MODEL_MODELSTRUCTURE_TD

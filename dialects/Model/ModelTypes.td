@@ -109,31 +109,36 @@ def Model_Llama3ScalingAttr : Model_Attr<"Llama3Scaling", "llama3_scaling"> {
     `w > original_context / low_freq_factor`, blended linearly in
     `original_context / w` between.
   }];
-  let parameters = (ins "double":$factor, "double":$lowFreqFactor,
-      "double":$highFreqFactor, "int64_t":$originalContext);
+  let parameters = (ins APFloatParameter<"">:$factor,
+      APFloatParameter<"">:$lowFreqFactor, APFloatParameter<"">:$highFreqFactor,
+      "int64_t":$originalContext);
   let assemblyFormat = [{
     `<` `factor` `=` $factor `,` `low_freq_factor` `=` $lowFreqFactor `,`
     `high_freq_factor` `=` $highFreqFactor `,` `original_context` `=`
     $originalContext `>`
   }];
+  let builders = [AttrBuilder<(ins "double":$factor, "double":$lowFreqFactor,
+      "double":$highFreqFactor, "int64_t":$originalContext), [{
+    return $_get($_ctxt, ::llvm::APFloat(factor), ::llvm::APFloat(lowFreqFactor),
+                 ::llvm::APFloat(highFreqFactor), originalContext);
+  }]>];
   let genVerifyDecl = 1;
 }
 
-class Model_Enum<string name, string enumMnemonic, string text,
-                 list<I32EnumAttrCase> cases>
+class Model_Enum<string name, string text, list<I32EnumAttrCase> cases>
     : I32EnumAttr<name, text, cases> {
   let cppNamespace = "::modelc::model";
   let genSpecializedAttr = 0;
 }
 
-def Model_Phase : Model_Enum<"Phase", "phase", "what a step does", [
+def Model_Phase : Model_Enum<"Phase", "what a step does", [
     I32EnumAttrCase<"Prefill", 0, "prefill">,
     I32EnumAttrCase<"Decode", 1, "decode">]>;
 def Model_PhaseAttr : EnumAttr<Model_Dialect, Model_Phase, "phase"> {
   let assemblyFormat = "`<` $value `>`";
 }
 
-def Model_Sampling : Model_Enum<"Sampling", "sampling", "how a token is chosen", [
+def Model_Sampling : Model_Enum<"Sampling", "how a token is chosen", [
     I32EnumAttrCase<"Greedy", 0, "greedy">,
     I32EnumAttrCase<"Random", 1, "random">]>;
 def Model_SamplingAttr : EnumAttr<Model_Dialect, Model_Sampling, "sampling">;

@@ -8,9 +8,6 @@
 using namespace mlir;
 using namespace modelc::model;
 
-#define GET_OP_CLASSES
-#include "dialects/Model/ModelOps.cpp.inc"
-
 static int64_t columns(Value value) {
   return cast<RankedTensorType>(value.getType()).getDimSize(1);
 }

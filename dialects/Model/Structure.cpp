@@ -8,51 +8,6 @@
 using namespace mlir;
 using namespace modelc::model;
 
-void GraphOp::build(OpBuilder &builder, OperationState &state, StringRef name,
-                    FunctionType type) {
-  state.addAttribute(SymbolTable::getSymbolAttrName(),
-                     builder.getStringAttr(name));
-  state.addAttribute(getFunctionTypeAttrName(state.name), TypeAttr::get(type));
-  Region *body = state.addRegion();
-  body->emplaceBlock().addArguments(
-      type.getInputs(),
-      SmallVector<Location>(type.getNumInputs(), state.location));
-}
-
-ParseResult GraphOp::parse(OpAsmParser &parser, OperationState &result) {
-  auto buildType = [](Builder &builder, ArrayRef<Type> arguments,
-                      ArrayRef<Type> results,
-                      function_interface_impl::VariadicFlag, std::string &) {
-    return builder.getFunctionType(arguments, results);
-  };
-  return function_interface_impl::parseFunctionOp(
-      parser, result, /*allowVariadic=*/false,
-      getFunctionTypeAttrName(result.name), buildType,
-      getArgAttrsAttrName(result.name), getResAttrsAttrName(result.name));
-}
-
-void GraphOp::print(OpAsmPrinter &printer) {
-  function_interface_impl::printFunctionOp(
-      printer, *this, /*isVariadic=*/false, getFunctionTypeAttrName(),
-      getArgAttrsAttrName(), getResAttrsAttrName());
-}
-
-LogicalResult GraphOp::verifyRegions() {
-  if (getBody().empty() || !isa<ReturnOp>(getBody().front().back())) {
-    return emitOpError("expected a body that ends in 'model.return'");
-  }
-  return success();
-}
-
-LogicalResult ReturnOp::verify() {
-  ArrayRef<Type> expected = cast<GraphOp>((*this)->getParentOp()).getResultTypes();
-  if (!llvm::equal(expected, getOperandTypes())) {
-    return emitOpError("expected to return the results of the graph, ")
-           << expected << ", got " << getOperandTypes();
-  }
-  return success();
-}
-
 /// carried ::= '(' name '=' init ':' type (',' ...)* ')' ('->' types)? region
 static ParseResult
 parseCarried(OpAsmParser &parser, Region &body,
@@ -96,6 +51,65 @@ static void printCarried(OpAsmPrinter &printer, LayersOp op, Region &body,
   printer.printRegion(body, /*printEntryBlockArgs=*/false);
 }
 
+#define GET_OP_CLASSES
+#include "dialects/Model/ModelOps.cpp.inc"
+
+void GraphOp::build(OpBuilder &builder, OperationState &state, StringRef name,
+                    FunctionType type) {
+  state.addAttribute(SymbolTable::getSymbolAttrName(),
+                     builder.getStringAttr(name));
+  state.addAttribute(getFunctionTypeAttrName(state.name), TypeAttr::get(type));
+  Region *body = state.addRegion();
+  body->emplaceBlock().addArguments(
+      type.getInputs(),
+      SmallVector<Location>(type.getNumInputs(), state.location));
+}
+
+ParseResult GraphOp::parse(OpAsmParser &parser, OperationState &result) {
+  auto buildType = [](Builder &builder, ArrayRef<Type> arguments,
+                      ArrayRef<Type> results,
+                      function_interface_impl::VariadicFlag, std::string &) {
+    return builder.getFunctionType(arguments, results);
+  };
+  return function_interface_impl::parseFunctionOp(
+      parser, result, /*allowVariadic=*/false,
+      getFunctionTypeAttrName(result.name), buildType,
+      getArgAttrsAttrName(result.name), getResAttrsAttrName(result.name));
+}
+
+void GraphOp::print(OpAsmPrinter &printer) {
+  printer << ' ';
+  printer.printSymbolName(getName());
+  function_interface_impl::printFunctionSignature(
+      printer, *this, getArgumentTypes(), /*isVariadic=*/false,
+      getResultTypes());
+  SmallVector<StringRef> elided = {getFunctionTypeAttrName(),
+                                   getArgAttrsAttrName(), getResAttrsAttrName(),
+                                   getSymNameAttrName()};
+  if (getRanks() == 1) {
+    elided.push_back(getRanksAttrName());
+  }
+  function_interface_impl::printFunctionAttributes(printer, *this, elided);
+  printer << ' ';
+  printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
+}
+
+LogicalResult GraphOp::verifyRegions() {
+  if (getBody().empty() || !isa<ReturnOp>(getBody().front().back())) {
+    return emitOpError("expected a body that ends in 'model.return'");
+  }
+  return success();
+}
+
+LogicalResult ReturnOp::verify() {
+  ArrayRef<Type> expected = cast<GraphOp>((*this)->getParentOp()).getResultTypes();
+  if (!llvm::equal(expected, getOperandTypes())) {
+    return emitOpError("expected to return the results of the graph, ")
+           << expected << ", got " << getOperandTypes();
+  }
+  return success();
+}
+
 YieldOp LayersOp::getYield() {
   return cast<YieldOp>(getBody().front().getTerminator());
 }
@@ -120,6 +134,11 @@ LogicalResult LayersOp::verifyRegions() {
     return error;
   }
   return success();
+}
+
+void WeightOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
+  std::string name = getShortName(*this);
+  setName(getResult(), getChannelScale() ? name + "_scale" : name);
 }
 
 static LogicalResult verifyInterleave(WeightOp op) {

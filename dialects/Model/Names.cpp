@@ -1,0 +1,67 @@
+//===- Names.cpp - What a user calls a weight or an op --------------------===//
+
+#include "dialects/Model/Model.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace modelc::model;
+
+/// The words of a tensor's name that say what it is: without the number of the
+/// layer and all before it, without "weight", without "_proj".
+static SmallVector<StringRef> significantWords(StringRef source) {
+  SmallVector<StringRef> all, words;
+  source.split(all, '.');
+  auto layer = llvm::find(all, kLayerPlaceholder);
+  for (StringRef word : layer == all.end()
+                            ? ArrayRef<StringRef>(all)
+                            : ArrayRef<StringRef>(std::next(layer), all.end())) {
+    word.consume_back("_proj");
+    if (!word.empty() && word != "weight" && word != "model") {
+      words.push_back(word);
+    }
+  }
+  return words;
+}
+
+std::string modelc::model::getShortName(WeightOp weight) {
+  SmallVector<StringRef> words;
+  for (SourceAttr source : weight.getSources()) {
+    for (StringRef word : significantWords(source.getName().getValue())) {
+      if (!llvm::is_contained(words, word)) {
+        words.push_back(word);
+      }
+    }
+  }
+  bool singleLetters = words.size() > 2 && llvm::all_of(ArrayRef(words).drop_front(),
+                                    [](StringRef word) { return word.size() == 1; });
+  if (!singleLetters) {
+    return llvm::join(words, "_");
+  }
+  return (words.front() + "_" + llvm::join(ArrayRef(words).drop_front(), "")).str();
+}
+
+/// The weight that names an op, or none.
+static WeightOp namingWeight(Operation *op) {
+  Value weight;
+  if (auto embed = dyn_cast<EmbedOp>(op)) {
+    weight = embed.getTable();
+  } else if (auto norm = dyn_cast<NormOp>(op)) {
+    weight = norm.getWeight();
+  } else if (auto linear = dyn_cast<LinearOp>(op)) {
+    weight = linear.getWeight();
+  }
+  return weight ? weight.getDefiningOp<WeightOp>() : WeightOp();
+}
+
+std::string modelc::model::getShortName(Operation *op) {
+  StringRef mnemonic = op->getName().stripDialect();
+  if (WeightOp weight = namingWeight(op)) {
+    return getShortName(weight);
+  }
+  bool followsProducer = isa<AllReduceOp, AllGatherOp, QuantiseOp>(op);
+  Operation *producer =
+      followsProducer ? op->getOperand(0).getDefiningOp() : nullptr;
+  return producer ? getShortName(producer) + "_" + mnemonic.str()
+                  : mnemonic.str();
+}

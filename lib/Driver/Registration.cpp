@@ -1,0 +1,11 @@
+//===- Registration.cpp - All dialects and passes of the project ----------===//
+
+#include "lib/Driver/Registration.h"
+
+#include "dialects/Model/Model.h"
+
+void modelc::registerEverything(mlir::DialectRegistry &registry) {
+  registry.insert<model::ModelDialect>();
+}
+
+void modelc::registerAllPasses() {}
