@@ -124,16 +124,17 @@ LogicalResult SourceAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     }
   }
   if (dim < 0 || parts < 1 || copies < 1) {
-    return emitError() << "expected a split into at least 1 part, got dimension "
-                       << dim << " into " << parts << " parts, " << copies
-                       << " copies";
+    return emitError()
+           << "expected a split into at least 1 part, got dimension " << dim
+           << " into " << parts << " parts, " << copies << " copies";
   }
   return success();
 }
 
-LogicalResult Llama3ScalingAttr::verify(
-    function_ref<InFlightDiagnostic()> emitError, APFloat factor,
-    APFloat lowFreqFactor, APFloat highFreqFactor, int64_t originalContext) {
+LogicalResult
+Llama3ScalingAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                          APFloat factor, APFloat lowFreqFactor,
+                          APFloat highFreqFactor, int64_t originalContext) {
   double low = lowFreqFactor.convertToDouble();
   double high = highFreqFactor.convertToDouble();
   if (!(factor.convertToDouble() >= 1.0)) {

@@ -1,4 +1,5 @@
-//===- Model.h - The model dialect: what a language model computes ---------===//
+//===- Model.h - The model dialect: what a language model computes
+//---------===//
 ///
 /// \file
 /// Whole-tensor ops of a large language model. See ModelOps.td for the ops,

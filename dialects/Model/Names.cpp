@@ -13,9 +13,9 @@ static SmallVector<StringRef> significantWords(StringRef source) {
   SmallVector<StringRef> all, words;
   source.split(all, '.');
   auto layer = llvm::find(all, kLayerPlaceholder);
-  for (StringRef word : layer == all.end()
-                            ? ArrayRef<StringRef>(all)
-                            : ArrayRef<StringRef>(std::next(layer), all.end())) {
+  for (StringRef word :
+       layer == all.end() ? ArrayRef<StringRef>(all)
+                          : ArrayRef<StringRef>(std::next(layer), all.end())) {
     word.consume_back("_proj");
     if (!word.empty() && word != "weight" && word != "model") {
       words.push_back(word);
@@ -33,12 +33,15 @@ std::string modelc::model::getShortName(WeightOp weight) {
       }
     }
   }
-  bool singleLetters = words.size() > 2 && llvm::all_of(ArrayRef(words).drop_front(),
-                                    [](StringRef word) { return word.size() == 1; });
+  bool singleLetters =
+      words.size() > 2 &&
+      llvm::all_of(ArrayRef(words).drop_front(),
+                   [](StringRef word) { return word.size() == 1; });
   if (!singleLetters) {
     return llvm::join(words, "_");
   }
-  return (words.front() + "_" + llvm::join(ArrayRef(words).drop_front(), "")).str();
+  return (words.front() + "_" + llvm::join(ArrayRef(words).drop_front(), ""))
+      .str();
 }
 
 /// The weight that names an op, or none.

@@ -12,7 +12,8 @@ using namespace modelc::model;
 static ParseResult
 parseCarried(OpAsmParser &parser, Region &body,
              SmallVectorImpl<OpAsmParser::UnresolvedOperand> &inits,
-             SmallVectorImpl<Type> &initTypes, SmallVectorImpl<Type> &outTypes) {
+             SmallVectorImpl<Type> &initTypes,
+             SmallVectorImpl<Type> &outTypes) {
   SmallVector<OpAsmParser::Argument> arguments;
   auto parseOne = [&]() -> ParseResult {
     OpAsmParser::Argument &argument = arguments.emplace_back();
@@ -41,12 +42,11 @@ parseCarried(OpAsmParser &parser, Region &body,
 static void printCarried(OpAsmPrinter &printer, LayersOp op, Region &body,
                          OperandRange inits, TypeRange, TypeRange) {
   printer << '(';
-  llvm::interleaveComma(llvm::zip_equal(body.getArguments(), inits), printer,
-                        [&](auto pair) {
-                          auto [argument, init] = pair;
-                          printer << argument << " = " << init << " : "
-                                  << init.getType();
-                        });
+  llvm::interleaveComma(
+      llvm::zip_equal(body.getArguments(), inits), printer, [&](auto pair) {
+        auto [argument, init] = pair;
+        printer << argument << " = " << init << " : " << init.getType();
+      });
   printer << ") ";
   printer.printRegion(body, /*printEntryBlockArgs=*/false);
 }
@@ -102,7 +102,8 @@ LogicalResult GraphOp::verifyRegions() {
 }
 
 LogicalResult ReturnOp::verify() {
-  ArrayRef<Type> expected = cast<GraphOp>((*this)->getParentOp()).getResultTypes();
+  ArrayRef<Type> expected =
+      cast<GraphOp>((*this)->getParentOp()).getResultTypes();
   if (!llvm::equal(expected, getOperandTypes())) {
     return emitOpError("expected to return the results of the graph, ")
            << expected << ", got " << getOperandTypes();
@@ -149,8 +150,8 @@ static LogicalResult verifyInterleave(WeightOp op) {
   int64_t rows = op.getType().getDimSize(0);
   if (rows % period != 0) {
     return op.emitOpError("expected rows in whole groups of ")
-           << op.getSources().size() << " x " << *op.getInterleave()
-           << ", got " << rows << " rows";
+           << op.getSources().size() << " x " << *op.getInterleave() << ", got "
+           << rows << " rows";
   }
   return success();
 }

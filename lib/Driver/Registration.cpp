@@ -3,9 +3,10 @@
 #include "lib/Driver/Registration.h"
 
 #include "dialects/Model/Model.h"
+#include "dialects/Schedule/Schedule.h"
 
 void modelc::registerEverything(mlir::DialectRegistry &registry) {
-  registry.insert<model::ModelDialect>();
+  registry.insert<model::ModelDialect, schedule::ScheduleDialect>();
 }
 
 void modelc::registerAllPasses() {}
