@@ -100,7 +100,8 @@ def YieldOp : ScheduleOp<"yield", [Pure, Terminator, ReturnLike]> {
   let summary = "Ends a region.";
   let arguments = (ins Variadic<AnyType>:$values);
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
-  let builders = [OpBuilder<(ins), [{}]>];
+  let builders = [OpBuilder<(ins),
+    [{ build($_builder, $_state, ::mlir::ValueRange()); }]>];
 }
 
 //===- Storage and moves --------------------------------------------------===//
