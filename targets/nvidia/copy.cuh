@@ -8,16 +8,6 @@
 
 namespace modelc {
 
-/// A barrier in shared memory: counts arrivals and bytes, then flips its phase.
-struct alignas(8) Barrier {
-  uint64_t word;
-};
-
-/// Opaque: how a global tensor is cut into boxes (cuTensorMapEncodeTiled).
-struct alignas(64) TensorMap {
-  uint64_t opaque[16];
-};
-
 /// Each phase of `barrier` ends after `arrivals` arrivals and all expected bytes.
 DEVICE void initBarrier(Barrier &barrier, int arrivals) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(sharedAddress(&barrier)), "r"(arrivals) : "memory");

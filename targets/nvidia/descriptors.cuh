@@ -19,25 +19,12 @@
 #ifndef MODELC_TARGETS_NVIDIA_DESCRIPTORS_CUH
 #define MODELC_TARGETS_NVIDIA_DESCRIPTORS_CUH
 
-#include <stdint.h>
-
-#if defined(__CUDACC__)
-#define MODELC_DESCRIPTOR __attribute__((host)) __attribute__((device)) constexpr
-#elif defined(__CUDA__)
-#define MODELC_DESCRIPTOR __attribute__((host, device)) constexpr
-#else
-#define MODELC_DESCRIPTOR constexpr
-#endif
+#include "types.cuh"
 
 namespace modelc {
 
-/// How 16-byte units are permuted inside rows of shared memory: unit index
-/// (address bits 4 and up) xor row index (address bits 7 and up), on absolute
-/// addresses. The value is the span in bytes.
-enum class Swizzle : uint32_t { None = 0, Bytes32 = 32, Bytes64 = 64, Bytes128 = 128 };
-
 /// Descriptor of a wgmma operand in shared memory. All arguments in bytes.
-MODELC_DESCRIPTOR uint64_t sharedDescriptorHopper(uint32_t address, uint32_t strideBytes = 1024,
+MODELC_EVERYWHERE uint64_t sharedDescriptorHopper(uint32_t address, uint32_t strideBytes = 1024,
                                                   uint32_t leadingBytes = 16, Swizzle swizzle = Swizzle::Bytes128) {
   const uint64_t mode = swizzle == Swizzle::Bytes128  ? 1
                         : swizzle == Swizzle::Bytes64 ? 2
@@ -48,8 +35,8 @@ MODELC_DESCRIPTOR uint64_t sharedDescriptorHopper(uint32_t address, uint32_t str
 }
 
 /// Descriptor of a tcgen05 operand in shared memory. All arguments in bytes.
-MODELC_DESCRIPTOR uint64_t sharedDescriptorBlackwell(uint32_t address, uint32_t strideBytes = 1024,
-                                                     uint32_t leadingBytes = 0, Swizzle swizzle = Swizzle::Bytes128) {
+MODELC_EVERYWHERE uint64_t sharedDescriptorBlackwell(uint32_t address, uint32_t strideBytes = 1024,
+                                                     uint32_t leadingBytes = 16, Swizzle swizzle = Swizzle::Bytes128) {
   const uint64_t mode = swizzle == Swizzle::Bytes128  ? 2
                         : swizzle == Swizzle::Bytes64 ? 4
                         : swizzle == Swizzle::Bytes32 ? 6
@@ -60,21 +47,18 @@ MODELC_DESCRIPTOR uint64_t sharedDescriptorBlackwell(uint32_t address, uint32_t 
 
 /// Moves the start of a descriptor of either kind by `bytes` (a multiple of 16);
 /// the sum stays inside the 256 KiB that the field can name.
-MODELC_DESCRIPTOR uint64_t advanceDescriptor(uint64_t descriptor, uint32_t bytes) { return descriptor + (bytes >> 4); }
-
-/// Which dimension of an operand is contiguous in shared memory.
-enum class Major : uint32_t { K = 0, MN = 1 };
+MODELC_EVERYWHERE uint64_t advanceDescriptor(uint64_t descriptor, uint32_t bytes) { return descriptor + (bytes >> 4); }
 
 /// Instruction descriptor of tcgen05.mma kind::f16: bf16 x bf16 -> f32.
 /// `rows` 64 or 128, `columns` a multiple of 8 (of 16 for 128 rows) up to 256.
-MODELC_DESCRIPTOR uint32_t tensorInstructionBf16(uint32_t rows, uint32_t columns, Major a = Major::K,
+MODELC_EVERYWHERE uint32_t tensorInstructionBf16(uint32_t rows, uint32_t columns, Major a = Major::K,
                                                  Major b = Major::K) {
   return 1u << 4 | 1u << 7 | 1u << 10 | uint32_t(a) << 15 | uint32_t(b) << 16 | (columns >> 3) << 17 |
          (rows >> 4) << 24;
 }
 
 /// Instruction descriptor of tcgen05.mma kind::f8f6f4: e4m3 x e4m3 -> f32, both K-major.
-MODELC_DESCRIPTOR uint32_t tensorInstructionE4m3(uint32_t rows, uint32_t columns) {
+MODELC_EVERYWHERE uint32_t tensorInstructionE4m3(uint32_t rows, uint32_t columns) {
   return 1u << 4 | (columns >> 3) << 17 | (rows >> 4) << 24;
 }
 

@@ -6,7 +6,7 @@
 #ifndef MODELC_TARGETS_NVIDIA_THREAD_CUH
 #define MODELC_TARGETS_NVIDIA_THREAD_CUH
 
-#include <stdint.h>
+#include "types.cuh"
 
 #if defined(__clang__) && !defined(__CUDA_RUNTIME_H__)
 #define __device__ __attribute__((device))
@@ -26,25 +26,6 @@
 #define DYNAMIC_SHARED(name) extern __shared__ __attribute__((aligned(1024))) char name[]
 
 namespace modelc {
-
-constexpr int kWaveSize = 32;
-
-/// Lets an array type stand before the name of a variable.
-template <class T>
-struct Same {
-  using Type = T;
-};
-
-struct alignas(8) u32x2 {
-  uint32_t v[2];
-  __device__ uint32_t &operator[](int i) { return v[i]; }
-  __device__ uint32_t operator[](int i) const { return v[i]; }
-};
-struct alignas(16) u32x4 {
-  uint32_t v[4];
-  __device__ uint32_t &operator[](int i) { return v[i]; }
-  __device__ uint32_t operator[](int i) const { return v[i]; }
-};
 
 DEVICE uint32_t asBits(float value) { return __builtin_bit_cast(uint32_t, value); }
 DEVICE float asFloat(uint32_t bits) { return __builtin_bit_cast(float, bits); }
