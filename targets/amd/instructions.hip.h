@@ -1,71 +1,75 @@
 // The instructions of CDNA 3 and 4 (gfx942, gfx950), one small function each,
-// in namespace modelc. Everything above (tiles.hip.h) is written with these
-// names. Compiles with clang alone or with hipcc; with -DMODELC_EMULATOR the
-// same names run on a CPU (emulator/amd.h; MODELC_CHIP chooses the chip, 950 if
-// not given; the include path must hold the folder above this one).
+// in namespace modelc. The tile functions are written with these names alone.
+// Compiles with clang alone or with hipcc; with -DMODELC_EMULATOR the same
+// names run on a CPU (emulator/amd.h; MODELC_CHIP chooses the chip, 950 if not
+// given; -I must name the folder above this one). This file has the kernel and
+// the lanes, memory.hip.h what touches memory, matrix.hip.h what computes.
 //
-// Kernel      KERNEL(threads, wavesPerSimd) name(arguments) {...}
-//             SHARED(type, name, count);  DYNAMIC_SHARED(name);  DEV before
-//             functions
-// Place       int laneId() waveId() threadId() workgroupId<Axis=0>()
-// workgroupCount<Axis=0>() Order       sync()             barrier of the
-// workgroup; this wave's shared reads and writes are done
-//             syncOnly()         barrier alone; nothing is waited for
-//             syncWave()         order between the lanes of this wave
-//             waitCopies<N>()    at most N vector memory operations (copies,
-//             loads, stores) in flight waitReads<N>()     at most N shared
-//             memory operations in flight scheduleFence() scheduleGroup<Mask,
-//             Count>() priority<P>()
-// Lanes       T uniform(T)               says that a value is the same in all
-// lanes (checked by the emulator)
-//             T readFirstLane(T)         lane 0's value
-//             T shuffleXor<Mask>(T)  T shuffleXor(T, mask)  T shuffle(T, lane)
-//             T of 4 or 8 bytes
-// Copies      kCopyBytes         16 on gfx950, 4 on gfx942: the widest copy
-//             copyToShared<Bytes>(global, shared)         lane i's bytes land
-//             at shared + i * Bytes;
-//                                shared is the same in all lanes
-//             Buffer buffer(global, bytes)                bounds are bytes;
-//             beyond: reads 0, writes nothing copyBufferToShared<Bytes>(Buffer,
-//             shared, laneOffset, tileOffset = 0) T loadBuffer<T>(Buffer,
-//             laneOffset, tileOffset = 0) storeBuffer<T>(Buffer, T, laneOffset,
-//             tileOffset = 0)               T of 1, 2, 4, 8, 16 bytes T
-//             loadGlobal<T>(const T *)  storeGlobal(T *, T)  loadNontemporal
-//             storeNontemporal i32x2 readTransposed16(shared)   gfx950: lane i
-//             of 16 reads 8 bytes of row i / 4, column
-//                                (i % 4) * 4; receives column i of those 4 rows
-//                                x 16 columns of 16 bits
-// Matrix      f32x4  mfma16x16x16(bf16x4|f16x4 a, b, f32x4 c)      f32x16
-// mfma32x32x8 (bf16x4|f16x4 ...)
-//             f32x4  mfma16x16x32(bf16x8|f16x8 a, b, c) gfx950     f32x16
-//             mfma32x32x16(bf16x8|f16x8 ...) f32x4  mfma16x16x32Fp8<A, B>(i32x2
-//             a, b, c)          f32x16 mfma32x32x16Fp8<A, B>(...) f32x4
-//             mfmaScaled16x16x128<A, B, SelectA, SelectB>(a, b, c, scaleA,
-//             scaleB)         gfx950 f32x16 mfmaScaled32x32x64<...>(...) a, b:
-//             i32x8 (8 bits), i32x6, i32x4 (4 bits) A, B: kFp8 kBf8 kFp6 kBf6
-//             kFp4. Select: byte of the 32-bit scale. kScaleOne = 127. Operand
-//             layouts, rows of A and of B (given as rows of its transpose), M =
-//             16 or 32, l = laneId():
-//               row l % M; 4, 8 or (fp8) 8 neighbours of K from (l / M) * 4, 8;
-//               scaled: 6, 4 bits: 32 of K from (l / M) * 32; 8 bits: 16 from
-//               (l / M) * 16 and 16 from K / 2 + (l / M) * 16. scale of row l %
-//               M, block l / M of 32.
-//             Result: column (row of B) l % M; register r: row 8 * (r / 4) + 4
-//             * (l / 32) + r % 4 (M = 32), 4 * (l / 16) + r.
-// Numbers     exp2 log2 rcp rsqrt sqrt fma max min abs (float; one instruction
-// each, not IEEE exact)
-//             bf16 toBf16(float)  float toFloat(bf16)  uint32_t packBf16(float,
-//             float)  f32x2 unpackBf16(uint32_t) uint32_t packFp8(f32x4)  f32x4
-//             unpackFp8(uint32_t)  packBf8  unpackBf8: saturating; OCP on
-//             gfx950, FNUZ on gfx942 uint32_t packFp4(f32x4 first, f32x4
-//             second, float scale)  (values / scale, gfx950) f32x4
-//             unpackFp4<Half>(uint32_t, float scale)  four of eight, times
-//             scale
-// Across      atomicAdd(float*|int*|unsigned*, v)  atomicMax(uint64_t*, v)
-// atomicAddBf16(uint32_t *pair, packed)
-//   blocks    fenceDevice()      orders memory between workgroups of a device
-//   devices   storeRelease(uint32_t *flag, v)  uint32_t loadAcquire(flag)
-//   waitForFlag(flag, v): until flag >= v
+// Kernel
+//   KERNEL(threads, wavesPerSimd) name(arguments) {...}     DEV before
+//   functions SHARED(type, name, count);  DYNAMIC_SHARED(name); int laneId()
+//   int waveId()  int threadId() int workgroupId<Axis = 0>()  int
+//   workgroupCount<Axis = 0>()
+// Order
+//   sync()             barrier; this wave's shared reads and writes are done
+//   syncOnly()         barrier alone: shared reads may be in flight across it
+//   syncWave()         order of shared memory between the lanes of this wave
+//   waitCopies<N>()    at most N vector memory operations in flight (copies to
+//                      shared, but also loads and stores of global memory)
+//   waitReads<N>()     at most N shared memory operations in flight
+//   scheduleFence()  scheduleGroup<Mask, Count>()  priority<P>()
+// Lanes (T of 4 or 8 bytes)
+//   T uniform(T)       says it is the same in all lanes (the emulator checks)
+//   T readFirstLane(T)  T shuffleXor<Mask>(T)  T shuffleXor(T, mask)
+//   T shuffle(T, lane)
+// Copies and loads (memory.hip.h)
+//   kCopyBytes         the widest copy of a lane: 16 on gfx950, 4 on gfx942
+//   copyToShared<Bytes>(global, shared)    Bytes: 4 or kCopyBytes. Lane i's go
+//                      to shared + i * Bytes; shared is the same in all lanes
+//   Buffer buffer(global, bytes)           reads beyond are 0, writes are lost
+//   copyBufferToShared<Bytes>(Buffer, shared, laneOffset, tileOffset = 0)
+//   T loadBuffer<T>(Buffer, laneOffset, tileOffset = 0)      T of 1 to 16 bytes
+//   storeBuffer(Buffer, T, laneOffset, tileOffset = 0)
+//   T loadGlobal(const T *)  storeGlobal(T *, T)
+//   T loadNontemporal(const T *)  storeNontemporal(T *, T)
+//   i32x2 readTransposed16(shared)   gfx950: of each 16 lanes, lane i reads 8
+//                      bytes (row i / 4, columns i % 4 * 4 ...) of a tile of 4
+//                      rows x 16 columns of 16 bits, and gets column i
+// Matrix, c[M, M] += a[M, K] * b[M, K]^T (matrix.hip.h; M = 16 or 32)
+//   f32x4  mfma16x16x16(bf16x4 or f16x4 a, b, f32x4 c)
+//   f32x16 mfma32x32x8 (bf16x4 or f16x4 a, b, f32x16 c)
+//   f32x4  mfma16x16x32(bf16x8 or f16x8 a, b, f32x4 c)               gfx950
+//   f32x16 mfma32x32x16(bf16x8 or f16x8 a, b, f32x16 c)              gfx950
+//   f32x4  mfma16x16x32Fp8<A = kFp8, B = kFp8>(i32x2 a, b, f32x4 c)
+//   f32x16 mfma32x32x16Fp8<A = kFp8, B = kFp8>(i32x2 a, b, f32x16 c)
+//   f32x4  mfmaScaled16x16x128<A, B, SelectA = 0, SelectB = 0>(a, b, f32x4 c,
+//            int scaleA, int scaleB)                                 gfx950
+//   f32x16 mfmaScaled32x32x64<A, B, SelectA = 0, SelectB = 0>(...)   gfx950
+//   A and B of scaled: kFp8 kBf8 (i32x8), kFp6 kBf6 (i32x6), kFp4 (i32x4).
+//   Select: which byte of the scale operand; kScaleOne = 127 is 1.
+//   Lane l holds of a (and of b) row l % M and, of K, with g = l / M:
+//     not scaled            K * M / 64 neighbours from g times as many
+//     scaled, 6 and 4 bits  32 neighbours from 32 * g
+//     scaled, 8 bits        16 from 16 * g, then 16 from K / 2 + 16 * g
+//     scale                 of row l % M and the block g of 32
+//   and of c column (row of b) l % M, register r being row
+//     4 * g + r (M = 16),   8 * (r / 4) + 4 * g + r % 4 (M = 32)
+// Numbers (one instruction each: fast, not correctly rounded)
+//   float exp2 log2 rcp rsqrt sqrt fma max min abs
+//   bf16 toBf16(float)  float toFloat(bf16)
+//   uint32_t packBf16(float first, float second)  f32x2 unpackBf16(uint32_t)
+//   uint32_t packFp8(f32x4)  f32x4 unpackFp8(uint32_t)   saturating; OCP on
+//   uint32_t packBf8(f32x4)  f32x4 unpackBf8(uint32_t)   gfx950, FNUZ on gfx942
+//   uint32_t packFp4(f32x4 first, f32x4 second, float scale)  values / scale;
+//                      scale a power of two                          gfx950
+//   f32x4 unpackFp4<Half>(uint32_t, float scale)         four of eight, * scale
+// Between workgroups and devices (memory.hip.h)
+//   T atomicAdd(T *, T)  T float, int, unsigned
+//   uint64_t atomicMax(uint64_t *, uint64_t)
+//   atomicAddBf16(uint32_t *pair, uint32_t packed)
+//   fenceDevice()      orders global memory between workgroups of the device
+//   storeRelease(uint32_t *flag, uint32_t)  uint32_t loadAcquire(flag)
+//   waitForFlag(flag, uint32_t value)       until flag has reached value
 #ifndef TARGETS_AMD_INSTRUCTIONS_HIP_H
 #define TARGETS_AMD_INSTRUCTIONS_HIP_H
 
@@ -108,7 +112,9 @@ constexpr int kScaleOne = 127;
 #ifdef MODELC_EMULATOR
 #include "emulator/amd.h"
 #else
+#define DEV static inline __attribute__((device, always_inline))
 #include "matrix.hip.h"
+#include "memory.hip.h"
 
 #define KERNEL(threads, wavesPerSimd)                                          \
   extern "C"                                                                   \
@@ -250,162 +256,6 @@ template <int Mask, typename T>
 DEV T shuffleXor(T value) {
   static_assert(Mask > 0 && Mask < 64, "a mask of lanes");
   return eachWord(value, [](int w) { return shuffleWordXor<Mask>(w); });
-}
-
-#define MODELC_GLOBAL __attribute__((address_space(1)))
-#define MODELC_LOCAL __attribute__((address_space(3)))
-
-/// A shared address as the copies want it; never null, which spares a test.
-DEV MODELC_LOCAL void *localAddress(const void *shared) {
-  __builtin_assume(shared != nullptr);
-  return (MODELC_LOCAL void *)shared;
-}
-
-template <int Bytes>
-DEV void copyToShared(const void *global, void *shared) {
-  static_assert(Bytes == 4 || Bytes == kCopyBytes, "no such copy");
-  auto from = (MODELC_GLOBAL void *)global;
-  auto to = localAddress(shared);
-  if constexpr (Bytes == 4) { // the size must be a literal
-    __builtin_amdgcn_global_load_lds(from, to, 4, 0, 0);
-  }
-#if MODELC_CHIP >= 950
-  if constexpr (Bytes == 16) {
-    __builtin_amdgcn_global_load_lds(from, to, 16, 0, 0);
-  }
-#endif
-}
-
-struct Buffer {
-  __amdgpu_buffer_rsrc_t resource;
-};
-DEV Buffer buffer(const void *global, uint32_t bytes) {
-  constexpr int kRawDwords = 0x00020000;
-  return {__builtin_amdgcn_make_buffer_rsrc((void *)global, 0, (int)bytes,
-                                            kRawDwords)};
-}
-// Both offsets go where the bounds check sees them: it is not specified for an
-// offset in a scalar register that lies beyond the end.
-template <int Bytes>
-DEV void copyBufferToShared(Buffer from, void *shared, uint32_t laneOffset,
-                            uint32_t tileOffset = 0) {
-  static_assert(Bytes == 4 || Bytes == kCopyBytes, "no such copy");
-  auto to = localAddress(shared);
-  int at = (int)(laneOffset + tileOffset);
-  if constexpr (Bytes == 4) {
-    __builtin_amdgcn_raw_ptr_buffer_load_lds(from.resource, to, 4, at, 0, 0, 0);
-  }
-#if MODELC_CHIP >= 950
-  if constexpr (Bytes == 16) {
-    __builtin_amdgcn_raw_ptr_buffer_load_lds(from.resource, to, 16, at, 0, 0,
-                                             0);
-  }
-#endif
-}
-template <typename T>
-DEV T loadBuffer(Buffer from, uint32_t laneOffset, uint32_t tileOffset = 0) {
-  int at = (int)(laneOffset + tileOffset);
-  if constexpr (sizeof(T) == 1) {
-    return __builtin_bit_cast(
-        T, __builtin_amdgcn_raw_buffer_load_b8(from.resource, at, 0, 0));
-  } else if constexpr (sizeof(T) == 2) {
-    return __builtin_bit_cast(
-        T, __builtin_amdgcn_raw_buffer_load_b16(from.resource, at, 0, 0));
-  } else if constexpr (sizeof(T) == 4) {
-    return __builtin_bit_cast(
-        T, __builtin_amdgcn_raw_buffer_load_b32(from.resource, at, 0, 0));
-  } else if constexpr (sizeof(T) == 8) {
-    return __builtin_bit_cast(
-        T, __builtin_amdgcn_raw_buffer_load_b64(from.resource, at, 0, 0));
-  } else {
-    return __builtin_bit_cast(
-        T, __builtin_amdgcn_raw_buffer_load_b128(from.resource, at, 0, 0));
-  }
-}
-template <typename T>
-DEV void storeBuffer(Buffer to, T value, uint32_t laneOffset,
-                     uint32_t tileOffset = 0) {
-  using u32x4 = uint32_t __attribute__((ext_vector_type(4)));
-  int at = (int)(laneOffset + tileOffset);
-  if constexpr (sizeof(T) == 1) {
-    __builtin_amdgcn_raw_buffer_store_b8(__builtin_bit_cast(uint8_t, value),
-                                         to.resource, at, 0, 0);
-  } else if constexpr (sizeof(T) == 2) {
-    __builtin_amdgcn_raw_buffer_store_b16(__builtin_bit_cast(uint16_t, value),
-                                          to.resource, at, 0, 0);
-  } else if constexpr (sizeof(T) == 4) {
-    __builtin_amdgcn_raw_buffer_store_b32(__builtin_bit_cast(uint32_t, value),
-                                          to.resource, at, 0, 0);
-  } else if constexpr (sizeof(T) == 8) {
-    __builtin_amdgcn_raw_buffer_store_b64(__builtin_bit_cast(u32x2, value),
-                                          to.resource, at, 0, 0);
-  } else {
-    __builtin_amdgcn_raw_buffer_store_b128(__builtin_bit_cast(u32x4, value),
-                                           to.resource, at, 0, 0);
-  }
-}
-
-template <typename T>
-DEV T loadGlobal(const T *from) {
-  return *(const MODELC_GLOBAL T *)from;
-}
-template <typename T>
-DEV void storeGlobal(T *to, T value) {
-  *(MODELC_GLOBAL T *)to = value;
-}
-template <typename T>
-DEV T loadNontemporal(const T *from) {
-  return __builtin_nontemporal_load((const MODELC_GLOBAL T *)from);
-}
-template <typename T>
-DEV void storeNontemporal(T *to, T value) {
-  __builtin_nontemporal_store(value, (MODELC_GLOBAL T *)to);
-}
-#if MODELC_CHIP >= 950
-DEV i32x2 readTransposed16(const void *shared) {
-  return __builtin_bit_cast(i32x2, __builtin_amdgcn_ds_read_tr16_b64_v4i16(
-                                       (MODELC_LOCAL i16x4 *)shared));
-}
-#endif
-
-// Buffers are memory of a device, never of the host: the atomics of the memory
-// controller may be used.
-#define MODELC_IN_DEVICE                                                       \
-  [[clang::atomic(no_remote_memory, no_fine_grained_memory,                    \
-                  ignore_denormal_mode)]]
-template <typename T>
-DEV T atomicAdd(T *to, T value) {
-  static_assert(sizeof(T) == 4, "float, int or unsigned");
-  MODELC_IN_DEVICE {
-    return __hip_atomic_fetch_add((MODELC_GLOBAL T *)to, value,
-                                  __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
-  }
-}
-DEV uint64_t atomicMax(uint64_t *to, uint64_t value) {
-  MODELC_IN_DEVICE {
-    return __hip_atomic_fetch_max((MODELC_GLOBAL uint64_t *)to, value,
-                                  __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
-  }
-}
-DEV void atomicAddBf16(uint32_t *pair, uint32_t packed) {
-  using i16x2 = short __attribute__((ext_vector_type(2)));
-  __builtin_amdgcn_global_atomic_fadd_v2bf16((MODELC_GLOBAL i16x2 *)pair,
-                                             __builtin_bit_cast(i16x2, packed));
-}
-DEV void fenceDevice() { __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, "agent"); }
-DEV void storeRelease(uint32_t *flag, uint32_t value) {
-  __hip_atomic_store((MODELC_GLOBAL uint32_t *)flag, value, __ATOMIC_RELEASE,
-                     __HIP_MEMORY_SCOPE_SYSTEM);
-}
-DEV uint32_t loadAcquire(const uint32_t *flag) {
-  return __hip_atomic_load((const MODELC_GLOBAL uint32_t *)flag,
-                           __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_SYSTEM);
-}
-/// Counts as sequence numbers: `value` may have wrapped around.
-DEV void waitForFlag(const uint32_t *flag, uint32_t value) {
-  while ((int)(loadAcquire(flag) - value) < 0) {
-    __builtin_amdgcn_s_sleep(1);
-  }
 }
 
 } // namespace modelc

@@ -3,8 +3,6 @@
 #ifndef TARGETS_AMD_MATRIX_HIP_H
 #define TARGETS_AMD_MATRIX_HIP_H
 
-#define DEV static inline __attribute__((device, always_inline))
-
 namespace modelc {
 
 DEV f32x4 mfma16x16x16(bf16x4 a, bf16x4 b, f32x4 c) {
