@@ -166,7 +166,9 @@ enum class OperandSpace { Register, Shared, Tensor };
 /// bits. Entry i of `reg` and `lane` is the (row, column) image of bit i of the
 /// register element and of the lane number (of the thread in its group of four
 /// waves for Group4); images are joined by xor. A is (m, k), B is (n, k), C is
-/// (m, n). Register elements are elements, not 32-bit words.
+/// (m, n). Register elements are elements, not 32-bit words. Where n can be
+/// chosen, C is that of nMax; smaller n drop the highest register bits. C in
+/// tensor memory is as four waves receive it when they load it.
 struct FragmentLayout {
   std::vector<std::pair<int64_t, int64_t>> reg, lane;
   bool empty() const { return reg.empty() && lane.empty(); }
@@ -257,8 +259,10 @@ struct Price {
 };
 
 /// [efficiency]: measured fractions of the peaks; the bound does not use them.
+/// Those of the matrix unit are over the peak at the boost clock: they contain
+/// the lower clock that power allows, so do not multiply by Clock::sustainedHz.
 struct Efficiency {
-  ByType matrix;        // best library on large squares, at the sustained clock
+  ByType matrix;        // best library on large squares
   ByType matrixServing; // median of a serving stack's shapes
   double read = 1;      // of memory bandwidth, a read of more than 1 GB
   Curve readBySize;     // (bytes, fraction), one kernel's bytes
