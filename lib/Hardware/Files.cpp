@@ -189,6 +189,16 @@ static std::string pathOf(llvm::StringRef nameOrPath,
   return file;
 }
 
+/// Flags say {isa} where the name of the instruction set stands.
+static void insertIsa(Target &target) {
+  for (std::string &flag : target.compiler.flags) {
+    size_t at = flag.find("{isa}");
+    if (at != std::string::npos) {
+      flag.replace(at, 5, target.identity.isa);
+    }
+  }
+}
+
 llvm::FailureOr<Target> loadTarget(llvm::StringRef nameOrPath,
                                    llvm::ArrayRef<std::string> overrides,
                                    llvm::ArrayRef<std::string> searchDirs,
@@ -218,6 +228,7 @@ llvm::FailureOr<Target> loadTarget(llvm::StringRef nameOrPath,
   if (loader.failed()) {
     return llvm::failure();
   }
+  insertIsa(target);
   return target;
 }
 

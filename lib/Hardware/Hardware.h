@@ -52,7 +52,7 @@ using Curve = std::vector<std::pair<double, double>>;
 
 /// [target]: names and the language that is emitted.
 struct Identity {
-  std::string name;     // of the file: "mi355x"
+  std::string name;     // of the file: "toy"
   std::string product;  // what the vendor calls it
   std::string family;   // architecture
   std::string isa;      // what the device compiler calls it
@@ -63,9 +63,10 @@ struct Identity {
 
 /// [compiler]: how the emitted text becomes a binary.
 struct Compiler {
-  std::string driver;             // "clang" or "nvcc"
-  std::vector<std::string> flags; // all but input and output
-  std::string suffix;             // of the binary: "hsaco", "cubin"
+  std::string driver; // "clang" or "nvcc"
+  std::vector<std::string>
+      flags;          // all but input and output; {isa} is filled in
+  std::string suffix; // of the binary: "hsaco", "cubin"
 };
 
 /// [execution]: the units that run workgroups, and their issue rates.
@@ -265,7 +266,7 @@ struct Efficiency {
   ByType matrix;        // best library on large squares
   ByType matrixServing; // median of a serving stack's shapes
   double read = 1;      // of memory bandwidth, a read of more than 1 GB
-  Curve readBySize;     // (bytes, fraction), one kernel's bytes
+  Curve readBySize;     // (bytes of a kernel, fraction); contains gap and ramp
   double copy = 1;      // of memory bandwidth
   double attention = 1; // of memory bandwidth, decode attention
   double link = 1;      // of link bandwidth
@@ -297,13 +298,14 @@ struct Target {
   /// Operations per second of all units for an instruction at a clock (boost if
   /// 0).
   double flopPerSecond(const MmaRow &row, double clockHz = 0) const;
-  /// Clocks that one instruction of `width` columns occupies a matrix pipe.
+  /// Clocks that one instruction of `width` columns (n if 0) occupies its pipe,
+  /// or all pipes of the unit where four waves or one thread issue it.
   double clocksPerInstruction(const MmaRow &row, int64_t width = 0) const;
   /// The clock under matrix load of a type: measured, else boost.
   double sustainedHz(llvm::StringRef type) const;
 };
 
-/// Reads a target by name ("mi355x", searched in `searchDirs` and the folders
+/// Reads a target by name ("toy", searched in `searchDirs` and the folders
 /// in them) or by path ("./mine.toml"). `overrides` are "key=value" as in the
 /// file. Prints a located message for every mistake to `errors`.
 llvm::FailureOr<Target> loadTarget(llvm::StringRef nameOrPath,

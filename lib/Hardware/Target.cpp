@@ -39,8 +39,9 @@ double Target::flopPerSecond(const MmaRow &row, double clockHz) const {
 }
 
 double Target::clocksPerInstruction(const MmaRow &row, int64_t width) const {
-  double flopPerPipe = row.flopPerClock / execution.matrixPipesPerUnit;
-  return row.flop(width) / flopPerPipe;
+  // What one wave issues runs on one pipe, what is issued for many on all.
+  double pipes = row.scope == MmaScope::Wave ? execution.matrixPipesPerUnit : 1;
+  return row.flop(width) / (row.flopPerClock / pipes);
 }
 
 double Target::sustainedHz(llvm::StringRef type) const {

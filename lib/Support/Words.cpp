@@ -5,8 +5,10 @@ namespace modelc {
 
 llvm::StringRef nearest(llvm::StringRef word,
                         llvm::ArrayRef<llvm::StringRef> choices) {
-  // A third of the letters may be wrong; more is another word.
-  unsigned best = std::max<unsigned>(1, word.size() / 3) + 1;
+  // Two swapped letters, or a third of a long word; more is another word.
+  unsigned allowed =
+      word.size() < 4 ? 1 : std::max<unsigned>(2, word.size() / 3);
+  unsigned best = allowed + 1;
   llvm::StringRef found;
   for (llvm::StringRef choice : choices) {
     unsigned distance = word.edit_distance_insensitive(choice);
