@@ -120,8 +120,10 @@ constexpr int kScaleOne = 127;
   extern "C"                                                                   \
       __attribute__((global, amdgpu_flat_work_group_size(threads, threads),    \
                      amdgpu_waves_per_eu(wavesPerSimd, wavesPerSimd))) void
-#define SHARED(type, name, count)                                              \
-  __attribute__((shared, aligned(128))) type name[count]
+#define SHARED(type, name, ...)                                                \
+  using name##Type = type;                                                     \
+  __attribute__((shared,                                                       \
+                 aligned(128))) name##Type name __VA_OPT__([__VA_ARGS__])
 #define DYNAMIC_SHARED(name)                                                   \
   extern __attribute__((shared, aligned(1024))) char name[]
 

@@ -1,6 +1,6 @@
 // Every instruction function once, so that the assembly can be searched.
 #include "amd/instructions.hip.h"
-using namespace modelc;
+namespace modelc {
 
 KERNEL(256, 2) order(float *x) {
   SHARED(float, s, 256);
@@ -110,3 +110,4 @@ KERNEL(64, 1) across(float *f, int *i, uint64_t *l, uint32_t *flags) {
   storeRelease(flags, 3);
   waitForFlag(flags + 1, 3);
 }
+} // namespace modelc
