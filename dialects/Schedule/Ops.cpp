@@ -127,6 +127,10 @@ LogicalResult MapOp::verify() {
     }
   }
   Operation *yield = body.getTerminator();
+  if (yield->getNumOperands() != getNumResults()) {
+    return emitOpError("expected one yielded scalar for each of the ")
+           << getNumResults() << " results, got " << yield->getNumOperands();
+  }
   for (auto [value, type] : llvm::zip(yield->getOperands(), getResultTypes())) {
     if (value.getType() != cast<TileType>(type).getElementType()) {
       return emitOpError("expected to yield ")
@@ -134,7 +138,7 @@ LogicalResult MapOp::verify() {
              << value.getType();
     }
   }
-  return success(yield->getNumOperands() == getNumResults());
+  return success();
 }
 
 LogicalResult ReduceOp::verify() {

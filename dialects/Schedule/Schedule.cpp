@@ -255,7 +255,22 @@ TileType TileType::withElementType(Type type) const {
 // Dialect
 //===----------------------------------------------------------------------===//
 
+namespace {
+/// Layouts are long: they print as `#layout`, `#layout1`, ... above the module.
+struct LayoutAlias : OpAsmDialectInterface {
+  using OpAsmDialectInterface::OpAsmDialectInterface;
+  AliasResult getAlias(Attribute attribute, raw_ostream &os) const final {
+    if (!isa<LayoutAttr>(attribute)) {
+      return AliasResult::NoAlias;
+    }
+    os << "layout";
+    return AliasResult::OverridableAlias;
+  }
+};
+} // namespace
+
 void ScheduleDialect::initialize() {
+  addInterfaces<LayoutAlias>();
   addAttributes<
 #define GET_ATTRDEF_LIST
 #include "dialects/Schedule/ScheduleAttrs.cpp.inc"

@@ -37,7 +37,7 @@ def KernelOp : ScheduleOp<"kernel", [IsolatedFromAbove, Symbol, NoTerminator, Si
     ```
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type,
-    StrArrayAttr:$arg_names, TypedArrayAttrBase<RangeAttr, "guard">:$guard,
+    StrArrayAttr:$arg_names, TypedArrayAttrBase<RangeAttr, "ranges of size arguments">:$guard,
     DefaultValuedAttr<StageAttr, "::modelc::schedule::Stage::Plain">:$stage,
     DefaultValuedAttr<I64Attr, "4">:$waves,
     OptionalAttr<I64Attr>:$shared_bytes, OptionalAttr<I64Attr>:$tensor_columns,
@@ -117,7 +117,7 @@ def AllocOp : ScheduleOp<"alloc"> {
   let arguments = (ins Variadic<Index>:$sizes, OptionalAttr<I64Attr>:$at,
     OptionalAttr<StorageRoleAttr>:$storage, OptionalAttr<StrAttr>:$source);
   let results = (outs AnyTypeOf<[BufferType, TileType, BarrierType]>:$result);
-  let assemblyFormat = "(`(` $sizes^ `)`)? (`at` $at^)? ($storage^)? ($source^)? attr-dict `:` type($result)";
+  let assemblyFormat = "(`(` $sizes^ `)`)? (`at` $at^)? (`as` $storage^)? ($source^)? attr-dict `:` type($result)";
 }
 
 /// Memory ops share one way to address: `place[offsets]`, one offset for each
@@ -136,7 +136,9 @@ def LoadOp : MemoryOp<"load"> {
   let description = [{
     From a buffer or from a place. `transposed` reads a stored row x column tile
     as column x row. `peer` selects the device of a buffer that every device of
-    the group has. `token` results appear when reads are asynchronous.
+    the group has. With a token the load is asynchronous: it takes an entry of its
+    queue (copies from global memory, reads from shared) and its registers and
+    its place are safe only after a wait. Without one the value is simply there.
 
     ```mlir
     schedule.kernel @f(%a: !schedule.buffer<?x64xf32>, %m: index) guard [] attributes {waves = 1 : i64} {
@@ -151,11 +153,16 @@ def LoadOp : MemoryOp<"load"> {
     Optional<BufferType>:$pageTable, Optional<Index>:$sequence, Variadic<Index>:$valid, Optional<Index>:$peer,
     OptionalAttr<DenseI64ArrayAttr>:$dims, OptionalAttr<I64Attr>:$page_size,
     UnitAttr:$transposed, UnitAttr:$stream);
-  let results = (outs TileOrScalar:$result);
+  let results = (outs TileOrScalar:$result, Optional<TokenType>:$token);
+  let builders = [OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$source, "::mlir::ValueRange":$offsets,
+    CArg<"::mlir::ValueRange", "{}">:$valid), [{
+      build($_builder, $_state, result, ::mlir::Type(), source, offsets, ::mlir::Value(), ::mlir::Value(), ::mlir::Value(),
+            valid, ::mlir::Value(), ::mlir::DenseI64ArrayAttr(), ::mlir::IntegerAttr(), false, false);
+    }]>];
   let assemblyFormat = [{
     $source `[` $offsets `]` (`rows` `(` $rows^ `:` type($rows) `)`)?
     (`pages` `(` $pageTable^ `,` $sequence `:` type($pageTable) `)`)?
-    (`valid` `(` $valid^ `)`)? (`peer` `(` $peer^ `)`)? attr-dict `:` type($source) `->` type($result)
+    (`valid` `(` $valid^ `)`)? (`peer` `(` $peer^ `)`)? attr-dict `:` type($source) `->` type($result) (`,` type($token)^)?
   }];
   let hasVerifier = 1;
 }

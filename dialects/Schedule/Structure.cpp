@@ -82,11 +82,7 @@ LogicalResult KernelOp::verify() {
            << grids;
   }
   for (Attribute attribute : getGuard()) {
-    auto range = dyn_cast<RangeAttr>(attribute);
-    if (!range) {
-      return emitOpError("expected #schedule.range in the guard, got ")
-             << attribute;
-    }
+    auto range = cast<RangeAttr>(attribute);
     bool known = llvm::any_of(getArgNames(), [&](Attribute name) {
       return cast<StringAttr>(name).getValue() == range.getArgument();
     });
@@ -185,7 +181,7 @@ ParseResult LoopOp::parse(OpAsmParser &parser, OperationState &result) {
       value.type = type;
     }
   }
-  if (parser.parseOptionalAttrDict(result.attributes) ||
+  if (parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
       parser.resolveOperands(lower, index, result.operands) ||
       parser.resolveOperands(upper, index, result.operands) ||
       parser.resolveOperands(steps, index, result.operands) ||
@@ -228,8 +224,8 @@ void LoopOp::print(OpAsmPrinter &printer) {
         });
     printer << ") : " << getInits().getTypes();
   }
-  printer.printOptionalAttrDict((*this)->getAttrs(),
-                                {"kind", "operandSegmentSizes"});
+  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(),
+                                           {"kind", "operandSegmentSizes"});
   printer << " ";
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false,
                       /*printBlockTerminators=*/!getInits().empty());

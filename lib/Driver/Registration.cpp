@@ -5,8 +5,14 @@
 #include "dialects/Model/Model.h"
 #include "dialects/Schedule/Schedule.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
 void modelc::registerEverything(mlir::DialectRegistry &registry) {
-  registry.insert<model::ModelDialect, schedule::ScheduleDialect>();
+  registry.insert<model::ModelDialect, schedule::ScheduleDialect,
+                  mlir::arith::ArithDialect, mlir::func::FuncDialect,
+                  mlir::math::MathDialect>();
 }
 
 void modelc::registerAllPasses() {}

@@ -1,0 +1,306 @@
+// RUN: %modelc-opt %s --split-input-file --verify-diagnostics
+// Every message of the verifiers, one mistake in each part.
+
+// expected-error @+1 {{expected exactly one loop on workgroups, got 0}}
+schedule.kernel @no_grid(%m: index) guard [] {
+}
+
+// -----
+
+// expected-error @+1 {{expected an argument of the kernel in the guard, got 'n'}}
+schedule.kernel @guard_names_nothing(%m: index) guard [#schedule.range<"n", 1 to 4>] {
+  %c0 = arith.constant 0 : index
+  schedule.loop (%i) = (%c0) to (%m) on workgroups {
+  }
+}
+
+// -----
+
+// expected-error @+1 {{attribute 'guard' failed to satisfy constraint: ranges of size arguments}}
+schedule.kernel @guard_is_number(%m: index) guard [3] {
+  %c0 = arith.constant 0 : index
+  schedule.loop (%i) = (%c0) to (%m) on workgroups {
+  }
+}
+
+// -----
+
+// expected-error @+1 {{expected one name for each of the 1 arguments, got 2}}
+schedule.kernel @names(%m: index) guard [] attributes {arg_names = ["a", "b"]} {
+  %c0 = arith.constant 0 : index
+  schedule.loop (%i) = (%c0) to (%m) on workgroups {
+  }
+}
+
+// -----
+
+func.func @loop_kind(%m: index) {
+  // expected-error @+1 {{expected 'sequence' or 'workgroups', got 'waves'}}
+  schedule.loop (%i) = (%m) to (%m) on waves {
+  }
+}
+
+// -----
+
+func.func @loop_bounds(%m: index) {
+  // expected-error @+1 {{expected as many lower bounds and steps as upper bounds, 2}}
+  schedule.loop (%i, %j) = (%m) to (%m, %m) on workgroups {
+  }
+}
+
+// -----
+
+func.func @sequence_of_two(%m: index) {
+  // expected-error @+1 {{expected one index in a sequence, got 2}}
+  schedule.loop (%i, %j) = (%m, %m) to (%m, %m) on sequence {
+  }
+}
+
+// -----
+
+func.func @grid_carries(%m: index) {
+  // expected-error @+1 {{expected no carried values on a loop over workgroups}}
+  %r = schedule.loop (%i) = (%m) to (%m) on workgroups carry(%x = %m) : index {
+    schedule.yield %x : index
+  }
+}
+
+// -----
+
+func.func @yield_type(%m: index, %z: i32) {
+  // expected-error @+1 {{expected to yield the types that are carried}}
+  %r = schedule.loop (%i) = (%m) to (%m) on sequence carry(%x = %m) : index {
+    schedule.yield %z : i32
+  }
+}
+
+// -----
+
+schedule.kernel @bound_on_device(%n: !schedule.buffer<4xindex>, %m: index) guard [] {
+  %c0 = arith.constant 0 : index
+  schedule.loop (%i) = (%c0) to (%m) on workgroups {
+    %count = schedule.load %n[%c0] : !schedule.buffer<4xindex> -> index
+    // expected-error @+1 {{expected 'expect': the bound lives on the device}}
+    schedule.loop (%j) = (%c0) to (%count) on sequence {
+    }
+  }
+}
+
+// -----
+
+func.func @offsets(%a: !schedule.buffer<?x64xf32>, %m: index) {
+  // expected-error @+1 {{expected one offset for each of the 2 dimensions of the buffer, got 1}}
+  %x = schedule.load %a[%m] : !schedule.buffer<?x64xf32> -> !schedule.tile<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @ring_offsets(%a: !schedule.tile<4x4xf32, shared, slots = 2>, %m: index) {
+  // expected-error @+1 {{expected at most one offset, the logical trip of a ring, got 2}}
+  %x = schedule.load %a[%m, %m] : !schedule.tile<4x4xf32, shared, slots = 2> -> !schedule.tile<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @page_size(%a: !schedule.buffer<?x64xf32>, %p: !schedule.buffer<?x?xi32>, %m: index) {
+  // expected-error @+1 {{expected 'page_size' beside 'pages'}}
+  %x = schedule.load %a[%m, %m] pages(%p, %m : !schedule.buffer<?x?xi32>) : !schedule.buffer<?x64xf32> -> !schedule.tile<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @valid(%a: !schedule.buffer<?x64xf32>, %m: index) {
+  // expected-error @+1 {{expected limits for rows and columns at most}}
+  %x = schedule.load %a[%m, %m] valid(%m, %m, %m) : !schedule.buffer<?x64xf32> -> !schedule.tile<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @dims(%a: !schedule.buffer<?x64xf32>, %m: index) {
+  // expected-error @+1 {{expected two dimensions in 'dims', those that rows and columns walk}}
+  %x = schedule.load %a[%m, %m] {dims = array<i64: 0>} : !schedule.buffer<?x64xf32> -> !schedule.tile<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @place_extents(%a: !schedule.tile<4x8xf32, shared>) {
+  // expected-error @+1 {{expected a value of the extents of the place, got}}
+  %x = schedule.load %a[] : !schedule.tile<4x8xf32, shared> -> !schedule.tile<8x4xf32>
+  return
+}
+
+// -----
+
+func.func @place_width(%a: !schedule.tile<4x8xf32, shared>) {
+  // expected-error @+1 {{expected equal element widths, got}}
+  %x = schedule.load %a[] : !schedule.tile<4x8xf32, shared> -> !schedule.tile<4x8xbf16>
+  return
+}
+
+// -----
+
+func.func @copy_into_value(%a: !schedule.buffer<?x64xf32>, %x: !schedule.tile<4x4xf32>, %m: index) {
+  // expected-error @+1 {{expected a shared or tensor tile as destination, got}}
+  %t = schedule.copy %a[%m, %m] to %x[] : !schedule.buffer<?x64xf32>, !schedule.tile<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @silent_box(%a: !schedule.buffer<?x64xf32>, %x: !schedule.tile<4x4xf32, shared>, %m: index) {
+  // expected-error @+1 {{expected the barrier that a box copy signals}}
+  %t = schedule.copy %a[%m, %m] to %x[] {box} : !schedule.buffer<?x64xf32>, !schedule.tile<4x4xf32, shared>
+  return
+}
+
+// -----
+
+func.func @inner_sizes(%c: !schedule.tile<16x16xf32>, %a: !schedule.tile<16x32xbf16>, %b: !schedule.tile<16x64xbf16>) {
+  // expected-error @+1 {{inner sizes differ: expected M x K, N x K and M x N, got a = 16x32, b = 16x64, accumulator = 16x16}}
+  %r = schedule.mma %c, %a, %b : !schedule.tile<16x16xf32>, !schedule.tile<16x32xbf16>, !schedule.tile<16x64xbf16> -> !schedule.tile<16x16xf32>
+  return
+}
+
+// -----
+
+func.func @map_shape(%c: !schedule.tile<16x16xf32>) {
+  // expected-error @+1 {{expected inputs of the result's extents or 1, got}}
+  %r = schedule.map (%c) {
+  ^bb0(%v: f32, %row: index, %column: index):
+    schedule.yield %v : f32
+  } : (!schedule.tile<16x16xf32>) -> !schedule.tile<32x16xf32>
+  return
+}
+
+// -----
+
+func.func @map_arguments(%c: !schedule.tile<16x16xf32>) {
+  // expected-error @+1 {{expected a scalar for each input, then row and column}}
+  %r = schedule.map (%c) {
+  ^bb0(%v: f32):
+    schedule.yield %v : f32
+  } : (!schedule.tile<16x16xf32>) -> !schedule.tile<16x16xf32>
+  return
+}
+
+// -----
+
+func.func @map_element(%c: !schedule.tile<16x16xf32>) {
+  // expected-error @+1 {{expected a scalar of the input's element type, got 'bf16' for}}
+  %r = schedule.map (%c) {
+  ^bb0(%v: bf16, %row: index, %column: index):
+    schedule.yield %v : bf16
+  } : (!schedule.tile<16x16xf32>) -> !schedule.tile<16x16xbf16>
+  return
+}
+
+// -----
+
+func.func @map_yield(%c: !schedule.tile<16x16xf32>) {
+  // expected-error @+1 {{expected to yield 'bf16', got 'f32'}}
+  %r = schedule.map (%c) {
+  ^bb0(%v: f32, %row: index, %column: index):
+    schedule.yield %v : f32
+  } : (!schedule.tile<16x16xf32>) -> !schedule.tile<16x16xbf16>
+  return
+}
+
+// -----
+
+func.func @map_results(%c: !schedule.tile<16x16xf32>) {
+  // expected-error @+1 {{expected one yielded scalar for each of the 1 results, got 2}}
+  %r = schedule.map (%c) {
+  ^bb0(%v: f32, %row: index, %column: index):
+    schedule.yield %v, %v : f32, f32
+  } : (!schedule.tile<16x16xf32>) -> !schedule.tile<16x16xf32>
+  return
+}
+
+// -----
+
+func.func @reduce_dimension(%c: !schedule.tile<16x16xf32>) {
+  // expected-error @+1 {{expected dimension 0 or 1, got 2}}
+  %r = schedule.reduce add %c along 2 : !schedule.tile<16x16xf32> -> !schedule.tile<16x1xf32>
+  return
+}
+
+// -----
+
+func.func @reduce_extent(%c: !schedule.tile<16x16xf32>) {
+  // expected-error @+1 {{expected extent 1 along the reduced dimension, got}}
+  %r = schedule.reduce add %c along 0 : !schedule.tile<16x16xf32> -> !schedule.tile<16x1xf32>
+  return
+}
+
+// -----
+
+func.func @relayout_elements(%c: !schedule.tile<16x16xf32>) {
+  // expected-error @+1 {{expected the same elements, got}}
+  %r = schedule.relayout %c : !schedule.tile<16x16xf32> -> !schedule.tile<16x16xbf16>
+  return
+}
+
+// -----
+
+func.func @relayout_identity(%c: !schedule.tile<16x16xf32>) {
+  // expected-error @+1 {{expected another layout; this one changes nothing}}
+  %r = schedule.relayout %c : !schedule.tile<16x16xf32> -> !schedule.tile<16x16xf32>
+  return
+}
+
+// -----
+
+// expected-error @+1 {{expected a tile of rows x columns, got 1 dimensions}}
+func.func @tile_rank(%c: !schedule.tile<16xf32>) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{expected powers of two as the extents of a tile, got 24; ragged edges belong to 'valid' of the memory op}}
+func.func @tile_extent(%c: !schedule.tile<24x16xf32>) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{expected slots only on a shared or tensor tile}}
+func.func @tile_slots(%c: !schedule.tile<16x16xf32, register, slots = 2>) {
+  return
+}
+
+// -----
+
+// expected-error @+2 {{expected a layout of 16 rows and 4 columns, got 16 and 2}}
+#l = #schedule.layout<(register = [0:1], lane = [1:0, 2:0, 4:0, 8:0]) -> (row = 16, column = 2)>
+func.func @tile_layout(%c: !schedule.tile<16x4xf32, register, #l>) {
+  return
+}
+
+// -----
+
+// expected-error @+2 {{expected a layout in which every element lives somewhere}}
+#l = #schedule.layout<(register = [0:1], lane = [1:0, 2:0, 4:0]) -> (row = 16, column = 2)>
+func.func @tile_holes(%c: !schedule.tile<16x2xf32, register, #l>) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{expected a power of two as the size of 'row', got 3}}
+#l = #schedule.layout<(register = [0:1]) -> (row = 3, column = 2)>
+
+// -----
+
+// expected-error @+1 {{expected one coordinate for each of the 2 outputs in every image of 'register'}}
+#l = #schedule.layout<(register = [1]) -> (row = 2, column = 2)>
+
+// -----
+
+// expected-error @+1 {{expected a coordinate below 2 along 'row', got 2}}
+#l = #schedule.layout<(register = [2:0]) -> (row = 2, column = 2)>
