@@ -20,55 +20,54 @@
 
 #include "emulator.h"
 
+#include "nvidia/descriptors.cuh"
 #include "nvidiaNumbers.h"
-#include "targets/nvidia/descriptors.cuh"
 
 #include <atomic>
 #include <bit>
 #include <type_traits>
 
-#define DEVICE [[maybe_unused]] static inline __attribute__((always_inline))
+#define DEV [[maybe_unused]] static inline __attribute__((always_inline))
 #define KERNEL(threads, blocksPerUnit) extern "C" void
 #define CLUSTER(workgroups)
 #define GRID_CONSTANT const
-#define SHARED(type, name)                                                     \
+#define SHARED(type, name, count)                                              \
   static char name##IsShared;                                                  \
-  auto &name = *reinterpret_cast<::modelc::Same<type>::Type *>(                \
-      ::emulator::sharedObject(&name##IsShared,                                \
-                               sizeof(::modelc::Same<type>::Type)))
+  type(&name)[count] = *reinterpret_cast<type(*)[count]>(                      \
+      ::emulator::sharedObject(&name##IsShared, sizeof(type[count])))
 #define DYNAMIC_SHARED(name) char *const name = ::emulator::dynamicShared()
 
 namespace modelc {
 
-DEVICE uint32_t asBits(float value) { return std::bit_cast<uint32_t>(value); }
-DEVICE float asFloat(uint32_t bits) { return std::bit_cast<float>(bits); }
+DEV uint32_t asBits(float value) { return std::bit_cast<uint32_t>(value); }
+DEV float asFloat(uint32_t bits) { return std::bit_cast<float>(bits); }
 
-DEVICE int threadId() { return emulator::self().id; }
-DEVICE int laneId() { return emulator::self().lane; }
-DEVICE int waveId() { return emulator::self().id / kWaveSize; }
-DEVICE unsigned alongAxis(const emulator::Dim3 &size, int axis) {
+DEV int threadId() { return emulator::self().id; }
+DEV int laneId() { return emulator::self().lane; }
+DEV int waveId() { return emulator::self().id / kWaveSize; }
+DEV unsigned alongAxis(const emulator::Dim3 &size, int axis) {
   return axis == 0 ? size.x : axis == 1 ? size.y : size.z;
 }
 template <int Axis = 0>
-DEVICE int workgroupId() {
+DEV int workgroupId() {
   return int(alongAxis(emulator::self().block->index, Axis));
 }
 template <int Axis = 0>
-DEVICE int workgroupCount() {
+DEV int workgroupCount() {
   return int(alongAxis(emulator::self().block->launch->shape.grid, Axis));
 }
-DEVICE int clusterRank() { return emulator::self().block->rank; }
+DEV int clusterRank() { return emulator::self().block->rank; }
 
-DEVICE void sync() { emulator::syncBlock(); }
+DEV void sync() { emulator::syncBlock(); }
 template <int Id, int Threads>
-DEVICE void syncGroup() {
+DEV void syncGroup() {
   static_assert(Id >= 1 && Id <= 15 && Threads % kWaveSize == 0,
                 "expected barrier 1 to 15 and whole waves");
   emulator::syncNamed(Id, Threads);
 }
-DEVICE void syncWave() { emulator::syncWave(); }
-DEVICE void syncCluster() { emulator::syncCluster(); }
-DEVICE bool elect() {
+DEV void syncWave() { emulator::syncWave(); }
+DEV void syncCluster() { emulator::syncCluster(); }
+DEV bool elect() {
   return emulator::collective<bool>("elect", char(0), [](auto, auto out) {
     for (int lane = 0; lane < out.size(); ++lane) {
       out[lane] = lane == 0;
@@ -76,7 +75,7 @@ DEVICE bool elect() {
   });
 }
 template <class T>
-DEVICE T shuffle(T value, int lane) {
+DEV T shuffle(T value, int lane) {
   static_assert(sizeof(T) == 4 || sizeof(T) == 8, "expected 4 or 8 bytes");
   struct Operands {
     T value;
@@ -90,7 +89,7 @@ DEVICE T shuffle(T value, int lane) {
                                  });
 }
 template <class T>
-DEVICE T shuffleXor(T value, int mask) {
+DEV T shuffleXor(T value, int mask) {
   static_assert(sizeof(T) == 4 || sizeof(T) == 8, "expected 4 or 8 bytes");
   struct Operands {
     T value;
@@ -104,62 +103,104 @@ DEVICE T shuffleXor(T value, int mask) {
       });
 }
 
-DEVICE float exp2(float x) {
+template <int Mask, class T>
+DEV T shuffleXor(T value) {
+  return shuffleXor(value, Mask);
+}
+template <class T>
+DEV T readFirstLane(T value) {
+  return shuffle(value, 0);
+}
+template <class T>
+DEV T uniform(T value) {
+  uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof(T));
+  emulator::noteUniform(bits);
+  return value;
+}
+
+DEV float exp2(float x) {
   return emulator::nvidia::flush(std::exp2(emulator::nvidia::flush(x)));
 }
-DEVICE float log2(float x) { return std::log2(emulator::nvidia::flush(x)); }
-DEVICE float rcp(float x) {
+DEV float log2(float x) { return std::log2(emulator::nvidia::flush(x)); }
+DEV float rcp(float x) {
   return emulator::nvidia::flush(1.0f / emulator::nvidia::flush(x));
 }
-DEVICE float rsqrt(float x) {
+DEV float rsqrt(float x) {
   return 1.0f / std::sqrt(emulator::nvidia::flush(x));
 }
-DEVICE float sqrt(float x) { return std::sqrt(x); }
-DEVICE float tanh(float x) { return std::tanh(x); }
-DEVICE float fma(float x, float y, float z) { return std::fma(x, y, z); }
+DEV float sqrt(float x) { return std::sqrt(x); }
+DEV float tanh(float x) { return std::tanh(x); }
+DEV float fma(float x, float y, float z) { return std::fma(x, y, z); }
 
-DEVICE uint32_t packBf16(float low, float high) {
-  return emulator::nvidia::floatToBf16(low) |
-         uint32_t(emulator::nvidia::floatToBf16(high)) << 16;
+DEV float max(float x, float y) { return std::fmax(x, y); }
+DEV float min(float x, float y) { return std::fmin(x, y); }
+DEV float abs(float x) { return std::fabs(x); }
+DEV int max(int x, int y) { return std::max(x, y); }
+DEV int min(int x, int y) { return std::min(x, y); }
+
+DEV bf16 toBf16(float value) { return {emulator::nvidia::floatToBf16(value)}; }
+DEV float toFloat(bf16 value) {
+  return emulator::nvidia::bf16ToFloat(value.bits);
 }
-DEVICE float bf16Low(uint32_t word) { return asFloat(word << 16); }
-DEVICE float bf16High(uint32_t word) { return asFloat(word & 0xFFFF0000u); }
-DEVICE uint16_t packE4m3(float low, float high) {
-  return uint16_t(emulator::nvidia::floatToE4m3(low) |
-                  emulator::nvidia::floatToE4m3(high) << 8);
+DEV uint32_t packBf16(float first, float second) {
+  return toBf16(first).bits | uint32_t(toBf16(second).bits) << 16;
 }
-DEVICE float e4m3Low(uint16_t pair) {
-  return emulator::nvidia::e4m3ToFloat(uint8_t(pair));
+DEV f32x2 unpackBf16(uint32_t word) {
+  return {asFloat(word << 16), asFloat(word & 0xFFFF0000u)};
 }
-DEVICE float e4m3High(uint16_t pair) {
-  return emulator::nvidia::e4m3ToFloat(uint8_t(pair >> 8));
+DEV uint16_t packFp8(float first, float second) {
+  return uint16_t(emulator::nvidia::floatToE4m3(first) |
+                  emulator::nvidia::floatToE4m3(second) << 8);
+}
+DEV uint32_t packFp8(f32x4 values) {
+  return packFp8(values[0], values[1]) | uint32_t(packFp8(values[2], values[3]))
+                                             << 16;
+}
+DEV f32x2 unpackFp8(uint16_t pair) {
+  return {emulator::nvidia::e4m3ToFloat(uint8_t(pair)),
+          emulator::nvidia::e4m3ToFloat(uint8_t(pair >> 8))};
+}
+DEV f32x4 unpackFp8(uint32_t word) {
+  const f32x2 low = unpackFp8(uint16_t(word)),
+              high = unpackFp8(uint16_t(word >> 16));
+  return {low[0], low[1], high[0], high[1]};
 }
 
 /// What was at `p` before `change` made it new; one at a time, orders nothing.
 template <class T, class Change>
-DEVICE T atomically(T *p, Change change) {
+DEV T atomically(T *p, Change change) {
   emulator::Unseen unseen;
   T before = *p;
   *p = change(before);
   return before;
 }
-DEVICE float addAtomic(float *p, float value) {
-  return atomically(p, [=](float before) { return before + value; });
+template <class T>
+DEV T atomicAdd(T *p, T value) {
+  static_assert(sizeof(T) == 4, "expected float, int or unsigned");
+  return atomically(p, [=](T before) { return before + value; });
 }
-DEVICE int addAtomic(int *p, int value) {
-  return atomically(p, [=](int before) { return before + value; });
-}
-DEVICE uint64_t maxAtomic(uint64_t *p, uint64_t value) {
+DEV uint64_t atomicMax(uint64_t *p, uint64_t value) {
   return atomically(p,
                     [=](uint64_t before) { return std::max(before, value); });
 }
-DEVICE void storeRelease(uint32_t *flag, uint32_t value) {
+DEV void atomicAddBf16(uint32_t *pair, uint32_t packed) {
+  atomically(pair, [=](uint32_t before) {
+    const f32x2 x = unpackBf16(before), y = unpackBf16(packed);
+    return packBf16(x[0] + y[0], x[1] + y[1]);
+  });
+}
+DEV void fenceDevice() {
+  emulator::release(emulator::self().block->launch);
+  emulator::acquire(emulator::self().block->launch);
+}
+DEV void storeRelease(uint32_t *flag, uint32_t value) {
   emulator::release(flag);
   std::atomic_ref(*flag).store(value, std::memory_order_relaxed);
   emulator::state.rounds = 0;
 }
 /// Lets others run: kernels poll with it.
-DEVICE uint32_t loadAcquire(const uint32_t *flag) {
+DEV uint32_t loadAcquire(const uint32_t *flag) {
   emulator::poll();
   uint32_t value = std::atomic_ref(*const_cast<uint32_t *>(flag))
                        .load(std::memory_order_relaxed);
@@ -167,33 +208,46 @@ DEVICE uint32_t loadAcquire(const uint32_t *flag) {
   return value;
 }
 
+DEV void waitForFlag(const uint32_t *flag, uint32_t value) {
+  while (int(loadAcquire(flag) - value) < 0) {
+  }
+}
+
 template <class T>
-DEVICE T loadStreaming(const T *p) {
+DEV T loadGlobal(const T *p) {
+  emulator::noteRead(p, sizeof(T));
+  return *p;
+}
+template <class T>
+DEV void storeGlobal(T *p, T value) {
+  emulator::noteWrite(p, sizeof(T));
+  *p = value;
+}
+template <class T>
+DEV T loadNontemporal(const T *p) {
   static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16,
                 "expected 4, 8 or 16 bytes");
   emulator::noteRead(p, sizeof(T));
   return *p;
 }
 template <class T>
-DEVICE void storeStreaming(T *p, T value) {
+DEV void storeNontemporal(T *p, T value) {
   static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16,
                 "expected 4, 8 or 16 bytes");
   emulator::noteWrite(p, sizeof(T));
   *p = value;
 }
 
-DEVICE uint32_t sharedAddress(const void *p) {
-  return emulator::sharedOffset(p);
-}
-DEVICE void waitPreviousKernel() {}
-DEVICE void launchNextKernel() {}
+DEV uint32_t sharedAddress(const void *p) { return emulator::sharedOffset(p); }
+DEV void waitPreviousKernel() {}
+DEV void launchNextKernel() {}
 template <int Registers>
-DEVICE void raiseRegisters() {
+DEV void raiseRegisters() {
   static_assert(Registers % 8 == 0 && Registers >= 24 && Registers <= 256,
                 "expected a multiple of 8 from 24 to 256");
 }
 template <int Registers>
-DEVICE void lowerRegisters() {
+DEV void lowerRegisters() {
   raiseRegisters<Registers>();
 }
 

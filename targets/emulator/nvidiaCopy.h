@@ -165,7 +165,7 @@ inline void waitBoxStores(uint32_t pending) {
 
 namespace modelc {
 
-DEVICE void initBarrier(Barrier &barrier, int arrivals) {
+DEV void initBarrier(Barrier &barrier, int arrivals) {
   if (emulator::sharedOffset(&barrier) % 8 != 0 || arrivals < 1 ||
       arrivals > 1024) {
     emulator::fail("expected a barrier at a multiple of 8 bytes with 1 to 1024 "
@@ -176,16 +176,16 @@ DEVICE void initBarrier(Barrier &barrier, int arrivals) {
   word.arrivals = word.pending = uint64_t(arrivals);
   barrier.word = std::bit_cast<uint64_t>(word);
 }
-DEVICE void fenceBarrierInit() {}
-DEVICE void arrive(Barrier &barrier) {
+DEV void fenceBarrierInit() {}
+DEV void arrive(Barrier &barrier) {
   emulator::release(&barrier);
   emulator::nvidia::arriveAt(barrier, 0);
 }
-DEVICE void arriveExpect(Barrier &barrier, int bytes) {
+DEV void arriveExpect(Barrier &barrier, int bytes) {
   emulator::release(&barrier);
   emulator::nvidia::arriveAt(barrier, bytes);
 }
-DEVICE void waitParity(Barrier &barrier, uint32_t parity) {
+DEV void waitParity(Barrier &barrier, uint32_t parity) {
   using emulator::nvidia::read;
   emulator::sharedOffset(&barrier);
   if (parity > 1) {
@@ -196,21 +196,20 @@ DEVICE void waitParity(Barrier &barrier, uint32_t parity) {
   emulator::nvidia::threadState().tensorFenceDue |= read(barrier).ofMatrix;
   emulator::acquire(&barrier);
 }
-DEVICE void fenceAsyncShared() {}
-DEVICE void prefetchMap(const TensorMap &map) {
+DEV void fenceAsyncShared() {}
+DEV void prefetchMap(const TensorMap &map) {
   emulator::nvidia::MapFields::of(map);
 }
 
-DEVICE void loadBox(void *shared, const TensorMap &map, int x, int y,
-                    Barrier &full) {
+DEV void loadBox(void *shared, const TensorMap &map, int x, int y,
+                 Barrier &full) {
   emulator::nvidia::loadBox(shared, map, 2, {x, y, 0}, full);
 }
-DEVICE void loadBox(void *shared, const TensorMap &map, int x, int y, int z,
-                    Barrier &full) {
+DEV void loadBox(void *shared, const TensorMap &map, int x, int y, int z,
+                 Barrier &full) {
   emulator::nvidia::loadBox(shared, map, 3, {x, y, z}, full);
 }
-DEVICE void loadBulk(void *shared, const void *global, int bytes,
-                     Barrier &full) {
+DEV void loadBulk(void *shared, const void *global, int bytes, Barrier &full) {
   uint32_t address = emulator::sharedOffset(shared);
   if (bytes % 16 || address % 16 || uintptr_t(global) % 16) {
     emulator::fail("a bulk copy of %d bytes to %u: expected multiples of 16",
@@ -229,36 +228,36 @@ DEVICE void loadBulk(void *shared, const void *global, int bytes,
                             emulator::nvidia::completeBytes(full, bytes);
                           });
 }
-DEVICE void storeBox(const TensorMap &map, const void *shared, int x, int y) {
+DEV void storeBox(const TensorMap &map, const void *shared, int x, int y) {
   emulator::nvidia::storeBox(map, shared, 2, {x, y, 0});
 }
-DEVICE void storeBox(const TensorMap &map, const void *shared, int x, int y,
-                     int z) {
+DEV void storeBox(const TensorMap &map, const void *shared, int x, int y,
+                  int z) {
   emulator::nvidia::storeBox(map, shared, 3, {x, y, z});
 }
-DEVICE void commitStores() { ++emulator::nvidia::threadState().storeGroup; }
+DEV void commitStores() { ++emulator::nvidia::threadState().storeGroup; }
 template <int Pending>
-DEVICE void waitStoresRead() {
+DEV void waitStoresRead() {
   emulator::nvidia::waitBoxStores(Pending);
 }
 template <int Pending>
-DEVICE void waitStores() {
+DEV void waitStores() {
   emulator::nvidia::waitBoxStores(Pending);
 }
 
-DEVICE void copyAsync16(void *shared, const void *global, bool valid = true) {
+DEV void copyAsync16(void *shared, const void *global, bool valid = true) {
   if (emulator::sharedOffset(shared) % 16 ||
       (valid && uintptr_t(global) % 16)) {
     emulator::fail("a copy of 16 bytes: expected multiples of 16");
   }
   emulator::startCopy(shared, valid ? global : nullptr, 16);
 }
-DEVICE void commitCopies() { emulator::commitCopies(); }
+DEV void commitCopies() { emulator::commitCopies(); }
 template <int Pending>
-DEVICE void waitCopies() {
+DEV void waitCopies() {
   emulator::waitCopyGroups(Pending);
 }
-DEVICE void arriveAfterCopies(Barrier &barrier) {
+DEV void arriveAfterCopies(Barrier &barrier) {
   emulator::Thread &thread = emulator::self();
   emulator::nvidia::later(
       emulator::state.options.lazy, emulator::nvidia::kCopyQueue,

@@ -233,42 +233,41 @@ inline void checkReadable(const void *accumulator) {
 
 namespace modelc {
 
-DEVICE void loadMatrix4(uint32_t (&r)[4], const void *row) {
+DEV void loadMatrix4(uint32_t (&r)[4], const void *row) {
   auto words = emulator::nvidia::loadMatrix4("loadMatrix4", row, false);
   std::memcpy(r, words.r, sizeof r);
 }
-DEVICE void loadMatrix4Transposed(uint32_t (&r)[4], const void *row) {
+DEV void loadMatrix4Transposed(uint32_t (&r)[4], const void *row) {
   auto words =
       emulator::nvidia::loadMatrix4("loadMatrix4Transposed", row, true);
   std::memcpy(r, words.r, sizeof r);
 }
-DEVICE void mmaBf16(float (&d)[4], const uint32_t (&a)[4],
-                    const uint32_t (&b)[2]) {
+DEV void mmaBf16(float (&d)[4], const uint32_t (&a)[4],
+                 const uint32_t (&b)[2]) {
   auto result = emulator::nvidia::mma(
       "mmaBf16", 2,
       {{a[0], a[1], a[2], a[3]}, {b[0], b[1]}, {d[0], d[1], d[2], d[3]}});
   std::memcpy(d, result.d, sizeof d);
 }
-DEVICE void mmaE4m3(float (&d)[4], const uint32_t (&a)[4],
-                    const uint32_t (&b)[2]) {
+DEV void mmaFp8(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
   auto result = emulator::nvidia::mma(
-      "mmaE4m3", 1,
+      "mmaFp8", 1,
       {{a[0], a[1], a[2], a[3]}, {b[0], b[1]}, {d[0], d[1], d[2], d[3]}});
   std::memcpy(d, result.d, sizeof d);
 }
 
-DEVICE void wgmmaFence() {
+DEV void wgmmaFence() {
   emulator::collective<char>("wgmmaFence", char(0), [](auto, auto) {
     emulator::nvidia::waveState().fenced = true;
   });
 }
-DEVICE void wgmmaCommit() {
+DEV void wgmmaCommit() {
   emulator::collective<char>("wgmmaCommit", char(0), [](auto, auto) {
     ++emulator::nvidia::waveState().group;
   });
 }
 template <int Pending, class... Arrays>
-DEVICE void wgmmaWait(Arrays &...accumulators) {
+DEV void wgmmaWait(Arrays &...accumulators) {
   emulator::nvidia::waitWgmma(Pending);
   if (emulator::self().lane == 0) {
     (emulator::nvidia::checkReadable(accumulators), ...);
@@ -281,7 +280,7 @@ constexpr void checkWgmmaColumns() {
                 "expected 8, 16, 32, 64, 128 or 256 columns");
 }
 template <int N, Major MajorA = Major::K, Major MajorB = Major::K>
-DEVICE void wgmmaBf16(float (&d)[N / 2], uint64_t a, uint64_t b, bool add) {
+DEV void wgmmaBf16(float (&d)[N / 2], uint64_t a, uint64_t b, bool add) {
   checkWgmmaColumns<N>();
   emulator::nvidia::issueWgmma({.columns = N,
                                 .depth = 16,
@@ -291,22 +290,22 @@ DEVICE void wgmmaBf16(float (&d)[N / 2], uint64_t a, uint64_t b, bool add) {
                                {d, nullptr, a, b, add});
 }
 template <int N, Major MajorB = Major::K>
-DEVICE void wgmmaBf16(float (&d)[N / 2], const uint32_t (&a)[4], uint64_t b,
-                      bool add) {
+DEV void wgmmaBf16(float (&d)[N / 2], const uint32_t (&a)[4], uint64_t b,
+                   bool add) {
   checkWgmmaColumns<N>();
   emulator::nvidia::issueWgmma(
       {.columns = N, .depth = 16, .elementBytes = 2, .majorB = MajorB},
       {d, a, 0, b, add});
 }
 template <int N>
-DEVICE void wgmmaE4m3(float (&d)[N / 2], uint64_t a, uint64_t b, bool add) {
+DEV void wgmmaFp8(float (&d)[N / 2], uint64_t a, uint64_t b, bool add) {
   checkWgmmaColumns<N>();
   emulator::nvidia::issueWgmma({.columns = N, .depth = 32, .elementBytes = 1},
                                {d, nullptr, a, b, add});
 }
 template <int N>
-DEVICE void wgmmaE4m3(float (&d)[N / 2], const uint32_t (&a)[4], uint64_t b,
-                      bool add) {
+DEV void wgmmaFp8(float (&d)[N / 2], const uint32_t (&a)[4], uint64_t b,
+                  bool add) {
   checkWgmmaColumns<N>();
   emulator::nvidia::issueWgmma({.columns = N, .depth = 32, .elementBytes = 1},
                                {d, a, 0, b, add});

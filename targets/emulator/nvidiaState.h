@@ -5,7 +5,7 @@
 
 #include "emulator.h"
 
-#include "targets/nvidia/descriptors.cuh"
+#include "nvidia/descriptors.cuh"
 
 #include <bit>
 #include <map>

@@ -230,7 +230,7 @@ inline void tensorStore(uint32_t address, uint32_t *r, int columns) {
 namespace modelc {
 
 template <int Columns>
-DEVICE void tensorAlloc(uint32_t *result) {
+DEV void tensorAlloc(uint32_t *result) {
   static_assert(Columns >= 32 && Columns <= 512 &&
                     (Columns & (Columns - 1)) == 0,
                 "expected a power of two from 32 to 512");
@@ -241,13 +241,13 @@ DEVICE void tensorAlloc(uint32_t *result) {
     emulator::noteWrite(result, sizeof *result);
   });
 }
-DEVICE void tensorRelinquish() {
+DEV void tensorRelinquish() {
   emulator::collective<char>("tensorRelinquish", char(0), [](auto, auto) {
     emulator::nvidia::blockState().tensor.relinquished = true;
   });
 }
 template <int Columns>
-DEVICE void tensorFree(uint32_t address) {
+DEV void tensorFree(uint32_t address) {
   emulator::collective<char>("tensorFree", char(0), [=](auto, auto) {
     auto &taken = emulator::nvidia::blockState().tensor.taken;
     auto found = taken.find(int(address));
@@ -259,18 +259,18 @@ DEVICE void tensorFree(uint32_t address) {
   });
 }
 
-DEVICE void tensorFenceBefore() {}
-DEVICE void tensorFenceAfter() {
+DEV void tensorFenceBefore() {}
+DEV void tensorFenceAfter() {
   emulator::nvidia::threadState().tensorFenceDue = false;
 }
 
-DEVICE void tensorMmaBf16(uint32_t d, uint64_t a, uint64_t b,
-                          uint32_t instruction, bool add) {
+DEV void tensorMmaBf16(uint32_t d, uint64_t a, uint64_t b, uint32_t instruction,
+                       bool add) {
   emulator::nvidia::issueTensorMma(
       {.d = d, .instruction = instruction, .a = a, .b = b, .add = add});
 }
-DEVICE void tensorMmaBf16FromTensor(uint32_t d, uint32_t a, uint64_t b,
-                                    uint32_t instruction, bool add) {
+DEV void tensorMmaBf16FromTensor(uint32_t d, uint32_t a, uint64_t b,
+                                 uint32_t instruction, bool add) {
   emulator::nvidia::issueTensorMma({.d = d,
                                     .tensorA = a,
                                     .instruction = instruction,
@@ -278,8 +278,8 @@ DEVICE void tensorMmaBf16FromTensor(uint32_t d, uint32_t a, uint64_t b,
                                     .aInTensor = true,
                                     .add = add});
 }
-DEVICE void tensorMmaE4m3(uint32_t d, uint64_t a, uint64_t b,
-                          uint32_t instruction, bool add) {
+DEV void tensorMmaFp8(uint32_t d, uint64_t a, uint64_t b, uint32_t instruction,
+                      bool add) {
   emulator::nvidia::issueTensorMma({.d = d,
                                     .instruction = instruction,
                                     .a = a,
@@ -287,7 +287,7 @@ DEVICE void tensorMmaE4m3(uint32_t d, uint64_t a, uint64_t b,
                                     .add = add,
                                     .elementBytes = 1});
 }
-DEVICE void tensorCommit(Barrier &barrier) {
+DEV void tensorCommit(Barrier &barrier) {
   emulator::nvidia::later(
       emulator::nvidia::lateMatrix(), emulator::nvidia::kTensorQueue,
       "an arrival after multiplications", [&barrier] {
@@ -297,13 +297,13 @@ DEVICE void tensorCommit(Barrier &barrier) {
 }
 
 template <class T, int N>
-DEVICE void tensorLoad(T (&r)[N], uint32_t address) {
+DEV void tensorLoad(T (&r)[N], uint32_t address) {
   static_assert(N == 8 || N == 16 || N == 32 || N == 64,
                 "expected 8, 16, 32 or 64 columns");
   emulator::nvidia::tensorLoad(reinterpret_cast<uint32_t *>(r), N, address);
 }
 template <class T, int N>
-DEVICE void tensorStore(uint32_t address, const T (&r)[N]) {
+DEV void tensorStore(uint32_t address, const T (&r)[N]) {
   static_assert(N == 8 || N == 16 || N == 32 || N == 64,
                 "expected 8, 16, 32 or 64 columns");
   uint32_t words[N];
@@ -311,7 +311,7 @@ DEVICE void tensorStore(uint32_t address, const T (&r)[N]) {
   emulator::nvidia::tensorStore(address, words, N);
 }
 template <class... Arrays>
-DEVICE void tensorWaitLoads(Arrays &...) {
+DEV void tensorWaitLoads(Arrays &...) {
   emulator::collective<char>("tensorWaitLoads", char(0), [](auto, auto) {
     emulator::Unseen unseen;
     auto &loads = emulator::nvidia::waveState().loads;
@@ -321,7 +321,7 @@ DEVICE void tensorWaitLoads(Arrays &...) {
     loads.clear();
   });
 }
-DEVICE void tensorWaitStores() {
+DEV void tensorWaitStores() {
   emulator::collective<char>("tensorWaitStores", char(0), [](auto, auto) {
     emulator::Unseen unseen;
     auto &stores = emulator::nvidia::waveState().stores;

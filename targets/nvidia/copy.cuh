@@ -3,28 +3,28 @@
 // Included by instructions.cuh, whose head lists the names.
 //
 //===----------------------------------------------------------------------===//
-#ifndef MODELC_TARGETS_NVIDIA_COPY_CUH
-#define MODELC_TARGETS_NVIDIA_COPY_CUH
+#ifndef TARGETS_NVIDIA_COPY_CUH
+#define TARGETS_NVIDIA_COPY_CUH
 
 namespace modelc {
 
 /// Each phase of `barrier` ends after `arrivals` arrivals and all expected bytes.
-DEVICE void initBarrier(Barrier &barrier, int arrivals) {
+DEV void initBarrier(Barrier &barrier, int arrivals) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(sharedAddress(&barrier)), "r"(arrivals) : "memory");
 }
 /// Makes initialised barriers visible to asynchronous copies and to the cluster.
-DEVICE void fenceBarrierInit() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
-DEVICE void arrive(Barrier &barrier) {
+DEV void fenceBarrierInit() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
+DEV void arrive(Barrier &barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(sharedAddress(&barrier)) : "memory");
 }
 /// Arrives, and holds the phase until `bytes` more have been copied.
-DEVICE void arriveExpect(Barrier &barrier, int bytes) {
+DEV void arriveExpect(Barrier &barrier, int bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(sharedAddress(&barrier)), "r"(bytes)
                : "memory");
 }
 /// Waits until the phase of the given parity has ended. A new barrier is in
 /// phase 0; waiting for parity 1 then returns at once.
-DEVICE void waitParity(Barrier &barrier, uint32_t parity) {
+DEV void waitParity(Barrier &barrier, uint32_t parity) {
   asm volatile("{.reg .pred done;\n\t"
                "again: mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n\t"
                "@!done bra again;}" ::"r"(sharedAddress(&barrier)),
@@ -32,73 +32,73 @@ DEVICE void waitParity(Barrier &barrier, uint32_t parity) {
                : "memory");
 }
 /// Orders ordinary writes to shared memory before asynchronous reads of it.
-DEVICE void fenceAsyncShared() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+DEV void fenceAsyncShared() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
-DEVICE void prefetchMap(const TensorMap &map) { asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory"); }
+DEV void prefetchMap(const TensorMap &map) { asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory"); }
 
 /// Copies the box whose first element is (x, y) into shared memory; outside the tensor reads 0.
-DEVICE void loadBox(void *shared, const TensorMap &map, int x, int y, Barrier &full) {
+DEV void loadBox(void *shared, const TensorMap &map, int x, int y, Barrier &full) {
   asm volatile(
       "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" ::
           "r"(sharedAddress(shared)),
       "l"(&map), "r"(x), "r"(y), "r"(sharedAddress(&full))
       : "memory");
 }
-DEVICE void loadBox(void *shared, const TensorMap &map, int x, int y, int z, Barrier &full) {
+DEV void loadBox(void *shared, const TensorMap &map, int x, int y, int z, Barrier &full) {
   asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, "
                "%4}], [%5];" ::"r"(sharedAddress(shared)),
                "l"(&map), "r"(x), "r"(y), "r"(z), "r"(sharedAddress(&full))
                : "memory");
 }
 /// Copies `bytes` (a multiple of 16, both sides 16-byte aligned) into shared memory.
-DEVICE void loadBulk(void *shared, const void *global, int bytes, Barrier &full) {
+DEV void loadBulk(void *shared, const void *global, int bytes, Barrier &full) {
   asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
                    sharedAddress(shared)),
                "l"(global), "r"(bytes), "r"(sharedAddress(&full))
                : "memory");
 }
 /// Copies a box from shared memory; what lies outside the tensor is not written.
-DEVICE void storeBox(const TensorMap &map, const void *shared, int x, int y) {
+DEV void storeBox(const TensorMap &map, const void *shared, int x, int y) {
   asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%2, %3}], [%1];" ::"l"(&map),
                "r"(sharedAddress(shared)), "r"(x), "r"(y)
                : "memory");
 }
-DEVICE void storeBox(const TensorMap &map, const void *shared, int x, int y, int z) {
+DEV void storeBox(const TensorMap &map, const void *shared, int x, int y, int z) {
   asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%2, %3, %4}], [%1];" ::"l"(&map),
                "r"(sharedAddress(shared)), "r"(x), "r"(y), "r"(z)
                : "memory");
 }
 /// Closes the group of this thread's box stores.
-DEVICE void commitStores() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
+DEV void commitStores() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
 /// Waits until all but `Pending` groups have read their shared memory.
 template <int Pending>
-DEVICE void waitStoresRead() {
+DEV void waitStoresRead() {
   asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(Pending) : "memory");
 }
 /// Waits until all but `Pending` groups are written.
 template <int Pending>
-DEVICE void waitStores() {
+DEV void waitStores() {
   asm volatile("cp.async.bulk.wait_group %0;" ::"n"(Pending) : "memory");
 }
 
 /// Copies 16 bytes into shared memory, or zeros where not `valid` (nothing is read then).
-DEVICE void copyAsync16(void *shared, const void *global, bool valid = true) {
+DEV void copyAsync16(void *shared, const void *global, bool valid = true) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(sharedAddress(shared)), "l"(global),
                "r"(valid ? 16 : 0)
                : "memory");
 }
 /// Closes the group of this thread's 16-byte copies.
-DEVICE void commitCopies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+DEV void commitCopies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 /// Waits until all but `Pending` groups of this thread have landed.
 template <int Pending>
-DEVICE void waitCopies() {
+DEV void waitCopies() {
   asm volatile("cp.async.wait_group %0;" ::"n"(Pending) : "memory");
 }
 /// Arrives once all earlier 16-byte copies of this thread have landed; counts as an arrival.
-DEVICE void arriveAfterCopies(Barrier &barrier) {
+DEV void arriveAfterCopies(Barrier &barrier) {
   asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(sharedAddress(&barrier)) : "memory");
 }
 
 } // namespace modelc
 
-#endif // MODELC_TARGETS_NVIDIA_COPY_CUH
+#endif // TARGETS_NVIDIA_COPY_CUH

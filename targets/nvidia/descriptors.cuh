@@ -16,8 +16,8 @@
 //     the next 64 columns. The next K step of 16 adds 2048 to the address.
 //
 //===----------------------------------------------------------------------===//
-#ifndef MODELC_TARGETS_NVIDIA_DESCRIPTORS_CUH
-#define MODELC_TARGETS_NVIDIA_DESCRIPTORS_CUH
+#ifndef TARGETS_NVIDIA_DESCRIPTORS_CUH
+#define TARGETS_NVIDIA_DESCRIPTORS_CUH
 
 #include "types.cuh"
 
@@ -58,10 +58,10 @@ MODELC_EVERYWHERE uint32_t tensorInstructionBf16(uint32_t rows, uint32_t columns
 }
 
 /// Instruction descriptor of tcgen05.mma kind::f8f6f4: e4m3 x e4m3 -> f32, both K-major.
-MODELC_EVERYWHERE uint32_t tensorInstructionE4m3(uint32_t rows, uint32_t columns) {
+MODELC_EVERYWHERE uint32_t tensorInstructionFp8(uint32_t rows, uint32_t columns) {
   return 1u << 4 | (columns >> 3) << 17 | (rows >> 4) << 24;
 }
 
 } // namespace modelc
 
-#endif // MODELC_TARGETS_NVIDIA_DESCRIPTORS_CUH
+#endif // TARGETS_NVIDIA_DESCRIPTORS_CUH

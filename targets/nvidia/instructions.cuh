@@ -3,29 +3,28 @@
 // The innermost layer of the device prelude: each function is one instruction
 // (or one register read) of sm_90a, sm_100a or sm_103a. Tile functions are
 // written on these names only, so that with -DMODELC_EMULATOR the same text
-// runs on a CPU (targets/emulator/nvidia.h defines the same names).
-// Compiles with nvcc, and with clang without any CUDA header.
+// runs on a CPU (emulator/nvidia.h defines the same names; -I must name the
+// folder above this one). Compiles with nvcc, and with clang without any CUDA
+// header. What other machines have too has the same name there.
 //
 // Shared memory is passed as ordinary pointers; sharedAddress() gives the
 // 32-bit address that descriptors hold. A warp is called wave, as elsewhere.
 //
-//   KERNEL(threads, blocksPerUnit) name(...)   CLUSTER(n)   GRID_CONSTANT
-//   SHARED(type, name);          static shared memory, up to 48 KiB; type may be an array
+// types.cuh, thread.cuh: kernel, lanes, arithmetic, global memory
+//   KERNEL(threads, blocksPerUnit) name(...)   CLUSTER(n)   GRID_CONSTANT   DEV before functions
+//   SHARED(type, name, count);   array in static shared memory, up to 48 KiB
 //   DYNAMIC_SHARED(name);        char *name: what the launch asked for, 1024-byte aligned
-//
 //   laneId() waveId() threadId() workgroupId<axis>() workgroupCount<axis>() clusterRank()
 //   sync()  syncGroup<Id, Threads>()  syncWave()  syncCluster()  elect()
-//   shuffle(v, lane)  shuffleXor(v, mask)                 any 4- or 8-byte type
-//   exp2 log2 rcp rsqrt sqrt tanh fma                     f32, approximate except sqrt, fma
-//   u32 packBf16(low, high)      float bf16Low(u32) bf16High(u32)
-//   u16 packE4m3(low, high)      float e4m3Low(u16) e4m3High(u16)
-//   addAtomic(T*, v)  maxAtomic(u64*, v)                  T = float, int
-//   storeRelease(u32*, v)  u32 loadAcquire(u32*)          system scope, for flags of peers
-//   loadStreaming(T*)  storeStreaming(T*, v)              4, 8, 16 bytes, not kept in cache
+//   shuffle(v, lane)  shuffleXor(v, mask)  shuffleXor<mask>(v)  readFirstLane(v)  uniform(v)
+//   exp2 log2 rcp rsqrt sqrt tanh fma max min abs         f32, approximate except sqrt, fma
+//   u32 packBf16(first, second)  f32x2 unpackBf16(u32)  bf16 toBf16(float)  float toFloat(bf16)
+//   u16 packFp8(first, second)  u32 packFp8(f32x4)  f32x2 unpackFp8(u16)  f32x4 unpackFp8(u32)
+//   atomicAdd(T *, v)  atomicMax(u64 *, v)  atomicAddBf16(u32 *pair, packed)   T float, int, unsigned
+//   fenceDevice()  storeRelease(u32 *, v)  u32 loadAcquire(u32 *)  waitForFlag(u32 *, v)
+//   loadGlobal(T *) storeGlobal(T *, v)  loadNontemporal(T *) storeNontemporal(T *, v)  4, 8, 16 bytes
 //   asBits(float) asFloat(u32)  sharedAddress(p)  waitPreviousKernel()  launchNextKernel()
 //   raiseRegisters<n>()  lowerRegisters<n>()              whole wave group of 128 threads
-//
-// thread.cuh: all of the above
 //
 // copy.cuh: barriers and copies
 //   Barrier (8 bytes)  initBarrier(b, arrivals)  fenceBarrierInit()
@@ -38,33 +37,33 @@
 //
 // matrix.cuh: multiplication from registers, and from shared memory into registers
 //   loadMatrix4(u32 (&r)[4], p)  loadMatrix4Transposed(u32 (&r)[4], p)         ldmatrix
-//   mmaBf16(float (&d)[4], a[4], b[2])  mmaE4m3(...)      m16n8k16, m16n8k32: d += a b
+//   mmaBf16(float (&d)[4], a[4], b[2])  mmaFp8(...)      m16n8k16, m16n8k32: d += a b
 //   wgmmaFence()  wgmmaCommit()  wgmmaWait<pending>(accumulators...)
 //   wgmmaBf16<N[, MajorA, MajorB]>(float (&d)[N/2], descriptorA, descriptorB, add)      m64 k16
 //   wgmmaBf16<N[, MajorB]>(float (&d)[N/2], const u32 (&a)[4], descriptorB, add)
-//   wgmmaE4m3<N>(...)            the same two forms, m64 k32, K-major; N 8 16 32 64 128 256
+//   wgmmaFp8<N>(...)            the same two forms, m64 k32, K-major; N 8 16 32 64 128 256
 //
 // tensor.cuh: multiplication from shared memory into tensor memory
 //   tensorAlloc<columns>(u32 *shared)  tensorRelinquish()  tensorFree<columns>(address)
-//   tensorMmaBf16(d, descriptorA, descriptorB, instruction, add)  tensorMmaE4m3(...)   one thread
+//   tensorMmaBf16(d, descriptorA, descriptorB, instruction, add)  tensorMmaFp8(...)   one thread
 //   tensorMmaBf16FromTensor(d, addressA, descriptorB, instruction, add)
 //   tensorCommit(b)  tensorFenceBefore()  tensorFenceAfter()
 //   tensorLoad(T (&r)[N], address)  tensorWaitLoads(r...)      32 lanes x N columns, N 8 16 32 64
 //   tensorStore(address, T (&r)[N])  tensorWaitStores()
 //
 // descriptors.cuh: sharedDescriptorHopper sharedDescriptorBlackwell advanceDescriptor
-//   tensorInstructionBf16 tensorInstructionE4m3
+//   tensorInstructionBf16 tensorInstructionFp8
 //
 // Registers that an asynchronous instruction reads or writes (accumulators and A
 // fragments of wgmma, results of tensorLoad) stay where they are until its wait:
 // declare them in the scope that waits.
 //
 //===----------------------------------------------------------------------===//
-#ifndef MODELC_TARGETS_NVIDIA_INSTRUCTIONS_CUH
-#define MODELC_TARGETS_NVIDIA_INSTRUCTIONS_CUH
+#ifndef TARGETS_NVIDIA_INSTRUCTIONS_CUH
+#define TARGETS_NVIDIA_INSTRUCTIONS_CUH
 
 #ifdef MODELC_EMULATOR
-#include "targets/emulator/nvidia.h"
+#include "emulator/nvidia.h"
 #else
 // clang-format off: the later ones use the earlier ones.
 #include "thread.cuh"
@@ -76,4 +75,4 @@
 // clang-format on
 #endif
 
-#endif // MODELC_TARGETS_NVIDIA_INSTRUCTIONS_CUH
+#endif // TARGETS_NVIDIA_INSTRUCTIONS_CUH

@@ -5,8 +5,8 @@
 // keep() tells the compiler that an asynchronous instruction wrote an array.
 //
 //===----------------------------------------------------------------------===//
-#ifndef MODELC_TARGETS_NVIDIA_REGISTERS_CUH
-#define MODELC_TARGETS_NVIDIA_REGISTERS_CUH
+#ifndef TARGETS_NVIDIA_REGISTERS_CUH
+#define TARGETS_NVIDIA_REGISTERS_CUH
 
 // clang-format off
 #define MODELC_LIST_4 "%0,%1,%2,%3"
@@ -45,14 +45,14 @@ namespace modelc {
 
 /// The array changes here: nothing that reads it moves above this point.
 template <int N>
-DEVICE void keep(float (&values)[N]) {
+DEV void keep(float (&values)[N]) {
 #pragma unroll
   for (int i = 0; i < N; i++) {
     asm volatile("" : "+f"(values[i])::"memory");
   }
 }
 template <int N>
-DEVICE void keep(uint32_t (&values)[N]) {
+DEV void keep(uint32_t (&values)[N]) {
 #pragma unroll
   for (int i = 0; i < N; i++) {
     asm volatile("" : "+r"(values[i])::"memory");
@@ -61,4 +61,4 @@ DEVICE void keep(uint32_t (&values)[N]) {
 
 } // namespace modelc
 
-#endif // MODELC_TARGETS_NVIDIA_REGISTERS_CUH
+#endif // TARGETS_NVIDIA_REGISTERS_CUH

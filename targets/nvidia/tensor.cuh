@@ -8,35 +8,33 @@
 // reaches lanes 32 (w % 4) .. + 31 only.
 //
 //===----------------------------------------------------------------------===//
-#ifndef MODELC_TARGETS_NVIDIA_TENSOR_CUH
-#define MODELC_TARGETS_NVIDIA_TENSOR_CUH
+#ifndef TARGETS_NVIDIA_TENSOR_CUH
+#define TARGETS_NVIDIA_TENSOR_CUH
 
 namespace modelc {
 
 /// One wave takes `Columns` (a power of two from 32 to 512) columns; their address lands in shared memory.
 template <int Columns>
-DEVICE void tensorAlloc(uint32_t *result) {
+DEV void tensorAlloc(uint32_t *result) {
   asm volatile("tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%0], %1;" ::"r"(sharedAddress(result)),
                "n"(Columns)
                : "memory");
 }
 /// This workgroup takes no more columns: the next workgroup on the unit may.
-DEVICE void tensorRelinquish() {
-  asm volatile("tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;" ::: "memory");
-}
+DEV void tensorRelinquish() { asm volatile("tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;" ::: "memory"); }
 /// The wave that took the columns gives them back, before the kernel ends.
 template <int Columns>
-DEVICE void tensorFree(uint32_t address) {
+DEV void tensorFree(uint32_t address) {
   asm volatile("tcgen05.dealloc.cta_group::1.sync.aligned.b32 %0, %1;" ::"r"(address), "n"(Columns) : "memory");
 }
 
 /// Orders this thread's tensor instructions before a barrier or a sync.
-DEVICE void tensorFenceBefore() { asm volatile("tcgen05.fence::before_thread_sync;" ::: "memory"); }
+DEV void tensorFenceBefore() { asm volatile("tcgen05.fence::before_thread_sync;" ::: "memory"); }
 /// Orders this thread's tensor instructions after a barrier or a sync.
-DEVICE void tensorFenceAfter() { asm volatile("tcgen05.fence::after_thread_sync;" ::: "memory"); }
+DEV void tensorFenceAfter() { asm volatile("tcgen05.fence::after_thread_sync;" ::: "memory"); }
 
 #define MODELC_TENSOR_MMA(name, kind, TypeA, a_text, a_constraint)                                                     \
-  DEVICE void name(uint32_t d, TypeA a, uint64_t b, uint32_t instruction, bool add) {                                  \
+  DEV void name(uint32_t d, TypeA a, uint64_t b, uint32_t instruction, bool add) {                                     \
     asm volatile("{.reg .pred p;\n\tsetp.ne.b32 p, %4, 0;\n\t"                                                         \
                  "tcgen05.mma.cta_group::1.kind::" kind " [%0], " a_text ", %2, %3, p;}" ::"r"(d),                     \
                  a_constraint(a), "l"(b), "r"(instruction), "r"(int(add))                                              \
@@ -47,11 +45,11 @@ MODELC_TENSOR_MMA(tensorMmaBf16, "f16", uint64_t, "%1", "l")
 /// The same with A in tensor memory: lane = row, two elements a column.
 MODELC_TENSOR_MMA(tensorMmaBf16FromTensor, "f16", uint32_t, "[%1]", "r")
 /// d[M, N] = a[M, 32] b[32, N] (+ d where `add`), issued by one thread.
-MODELC_TENSOR_MMA(tensorMmaE4m3, "f8f6f4", uint64_t, "%1", "l")
+MODELC_TENSOR_MMA(tensorMmaFp8, "f8f6f4", uint64_t, "%1", "l")
 #undef MODELC_TENSOR_MMA
 
 /// `barrier` gets one arrival when all tensor multiplications of this thread so far are done.
-DEVICE void tensorCommit(Barrier &barrier) {
+DEV void tensorCommit(Barrier &barrier) {
   asm volatile(
       "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%0];" ::"r"(sharedAddress(&barrier))
       : "memory");
@@ -84,20 +82,20 @@ DEVICE void tensorCommit(Barrier &barrier) {
 
 /// Lane l of the wave reads columns 0 .. N - 1 of lane (address >> 16) + l; readable after tensorWaitLoads.
 template <int N>
-DEVICE void tensorLoad(float (&r)[N], uint32_t address) {
+DEV void tensorLoad(float (&r)[N], uint32_t address) {
   MODELC_TENSOR_ANY(MODELC_TENSOR_LOAD, "f")
 }
 template <int N>
-DEVICE void tensorLoad(uint32_t (&r)[N], uint32_t address) {
+DEV void tensorLoad(uint32_t (&r)[N], uint32_t address) {
   MODELC_TENSOR_ANY(MODELC_TENSOR_LOAD, "r")
 }
 /// The opposite direction; in tensor memory after tensorWaitStores.
 template <int N>
-DEVICE void tensorStore(uint32_t address, const float (&r)[N]) {
+DEV void tensorStore(uint32_t address, const float (&r)[N]) {
   MODELC_TENSOR_ANY(MODELC_TENSOR_STORE, "f")
 }
 template <int N>
-DEVICE void tensorStore(uint32_t address, const uint32_t (&r)[N]) {
+DEV void tensorStore(uint32_t address, const uint32_t (&r)[N]) {
   MODELC_TENSOR_ANY(MODELC_TENSOR_STORE, "r")
 }
 #undef MODELC_LOAD_TAIL
@@ -108,13 +106,13 @@ DEVICE void tensorStore(uint32_t address, const uint32_t (&r)[N]) {
 
 /// Waits for this thread's tensorLoads; names the arrays that become readable.
 template <class... Arrays>
-DEVICE void tensorWaitLoads(Arrays &...results) {
+DEV void tensorWaitLoads(Arrays &...results) {
   asm volatile("tcgen05.wait::ld.sync.aligned;" ::: "memory");
   (keep(results), ...);
 }
 /// Waits for this thread's tensorStores.
-DEVICE void tensorWaitStores() { asm volatile("tcgen05.wait::st.sync.aligned;" ::: "memory"); }
+DEV void tensorWaitStores() { asm volatile("tcgen05.wait::st.sync.aligned;" ::: "memory"); }
 
 } // namespace modelc
 
-#endif // MODELC_TARGETS_NVIDIA_TENSOR_CUH
+#endif // TARGETS_NVIDIA_TENSOR_CUH

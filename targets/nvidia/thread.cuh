@@ -3,8 +3,8 @@
 // Included by instructions.cuh, whose head lists the names.
 //
 //===----------------------------------------------------------------------===//
-#ifndef MODELC_TARGETS_NVIDIA_THREAD_CUH
-#define MODELC_TARGETS_NVIDIA_THREAD_CUH
+#ifndef TARGETS_NVIDIA_THREAD_CUH
+#define TARGETS_NVIDIA_THREAD_CUH
 
 #include "types.cuh"
 
@@ -18,20 +18,20 @@
 #define __forceinline__ inline __attribute__((always_inline))
 #endif
 
-#define DEVICE static __device__ __forceinline__
+#define DEV static __device__ __forceinline__
 #define KERNEL(threads, blocksPerUnit) extern "C" __global__ void __launch_bounds__(threads, blocksPerUnit)
 #define CLUSTER(workgroups) __cluster_dims__(workgroups, 1, 1)
 #define GRID_CONSTANT const __grid_constant__
-#define SHARED(type, name) __shared__ __attribute__((aligned(128))) ::modelc::Same<type>::Type name
+#define SHARED(type, name, count) __shared__ __attribute__((aligned(128))) type name[count]
 #define DYNAMIC_SHARED(name) extern __shared__ __attribute__((aligned(1024))) char name[]
 
 namespace modelc {
 
-DEVICE uint32_t asBits(float value) { return __builtin_bit_cast(uint32_t, value); }
-DEVICE float asFloat(uint32_t bits) { return __builtin_bit_cast(float, bits); }
+DEV uint32_t asBits(float value) { return __builtin_bit_cast(uint32_t, value); }
+DEV float asFloat(uint32_t bits) { return __builtin_bit_cast(float, bits); }
 
 /// Index of the thread in its workgroup.
-DEVICE int threadId() {
+DEV int threadId() {
 #if defined(__clang__)
   return __nvvm_read_ptx_sreg_tid_x();
 #else
@@ -39,16 +39,16 @@ DEVICE int threadId() {
 #endif
 }
 /// Index of the thread in its wave, 0 to 31.
-DEVICE int laneId() { return threadId() % kWaveSize; }
+DEV int laneId() { return threadId() % kWaveSize; }
 
 template <class T>
-DEVICE T shuffle(T value, int lane);
+DEV T shuffle(T value, int lane);
 
 /// Index of the wave in its workgroup, known to be uniform.
-DEVICE int waveId() { return shuffle(threadId() / kWaveSize, 0); }
+DEV int waveId() { return shuffle(threadId() / kWaveSize, 0); }
 
 template <int Axis = 0>
-DEVICE int workgroupId() {
+DEV int workgroupId() {
   int id;
   if constexpr (Axis == 0) {
     asm("mov.u32 %0, %%ctaid.x;" : "=r"(id));
@@ -60,7 +60,7 @@ DEVICE int workgroupId() {
   return id;
 }
 template <int Axis = 0>
-DEVICE int workgroupCount() {
+DEV int workgroupCount() {
   int count;
   if constexpr (Axis == 0) {
     asm("mov.u32 %0, %%nctaid.x;" : "=r"(count));
@@ -72,46 +72,46 @@ DEVICE int workgroupCount() {
   return count;
 }
 /// Index of the workgroup in its cluster.
-DEVICE int clusterRank() {
+DEV int clusterRank() {
   int rank;
   asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
   return rank;
 }
 
 /// All threads of the workgroup meet; their writes to memory are visible after.
-DEVICE void sync() { asm volatile("bar.sync 0;" ::: "memory"); }
+DEV void sync() { asm volatile("bar.sync 0;" ::: "memory"); }
 /// `Threads` threads (whole waves) meet at barrier `Id`, 1 to 15.
 template <int Id, int Threads>
-DEVICE void syncGroup() {
+DEV void syncGroup() {
   static_assert(Id >= 1 && Id <= 15 && Threads % kWaveSize == 0, "expected barrier 1 to 15 and whole waves");
   asm volatile("bar.sync %0, %1;" ::"n"(Id), "n"(Threads) : "memory");
 }
 /// The threads of the wave meet.
-DEVICE void syncWave() { asm volatile("bar.warp.sync 0xffffffff;" ::: "memory"); }
+DEV void syncWave() { asm volatile("bar.warp.sync 0xffffffff;" ::: "memory"); }
 /// All threads of the cluster meet.
-DEVICE void syncCluster() {
+DEV void syncCluster() {
   asm volatile("barrier.cluster.arrive.aligned;\n\tbarrier.cluster.wait.aligned;" ::: "memory");
 }
 /// True in one thread of a converged wave, always the same one.
-DEVICE bool elect() {
+DEV bool elect() {
   uint32_t elected;
   asm volatile("{.reg .pred p;\n\telect.sync _|p, 0xffffffff;\n\tselp.u32 %0, 1, 0, p;}" : "=r"(elected));
   return elected != 0;
 }
 
-DEVICE uint32_t shuffleWord(uint32_t word, int lane) {
+DEV uint32_t shuffleWord(uint32_t word, int lane) {
   uint32_t result;
   asm volatile("shfl.sync.idx.b32 %0, %1, %2, 31, 0xffffffff;" : "=r"(result) : "r"(word), "r"(lane));
   return result;
 }
-DEVICE uint32_t shuffleXorWord(uint32_t word, int mask) {
+DEV uint32_t shuffleXorWord(uint32_t word, int mask) {
   uint32_t result;
   asm volatile("shfl.sync.bfly.b32 %0, %1, %2, 31, 0xffffffff;" : "=r"(result) : "r"(word), "r"(mask));
   return result;
 }
 /// The value that `lane` of the wave holds.
 template <class T>
-DEVICE T shuffle(T value, int lane) {
+DEV T shuffle(T value, int lane) {
   if constexpr (sizeof(T) == 4) {
     return __builtin_bit_cast(T, shuffleWord(__builtin_bit_cast(uint32_t, value), lane));
   } else {
@@ -121,7 +121,7 @@ DEVICE T shuffle(T value, int lane) {
 }
 /// The value that the lane whose index differs by the bits of `mask` holds.
 template <class T>
-DEVICE T shuffleXor(T value, int mask) {
+DEV T shuffleXor(T value, int mask) {
   if constexpr (sizeof(T) == 4) {
     return __builtin_bit_cast(T, shuffleXorWord(__builtin_bit_cast(uint32_t, value), mask));
   } else {
@@ -130,8 +130,23 @@ DEVICE T shuffleXor(T value, int mask) {
   }
 }
 
+template <int Mask, class T>
+DEV T shuffleXor(T value) {
+  return shuffleXor(value, Mask);
+}
+/// The value of lane 0, known to be the same in all lanes.
+template <class T>
+DEV T readFirstLane(T value) {
+  return shuffle(value, 0);
+}
+/// Says that the value is the same in all lanes (the emulator checks it).
+template <class T>
+DEV T uniform(T value) {
+  return readFirstLane(value);
+}
+
 #define MODELC_UNARY(name, instruction)                                                                                \
-  DEVICE float name(float x) {                                                                                         \
+  DEV float name(float x) {                                                                                            \
     float y;                                                                                                           \
     asm(instruction " %0, %1;" : "=f"(y) : "f"(x));                                                                    \
     return y;                                                                                                          \
@@ -143,66 +158,99 @@ MODELC_UNARY(rsqrt, "rsqrt.approx.ftz.f32")
 MODELC_UNARY(sqrt, "sqrt.rn.f32")
 MODELC_UNARY(tanh, "tanh.approx.f32")
 #undef MODELC_UNARY
-DEVICE float fma(float x, float y, float z) { return __builtin_fmaf(x, y, z); }
+DEV float fma(float x, float y, float z) { return __builtin_fmaf(x, y, z); }
 
-/// Two floats rounded to bf16, to nearest even; `low` in bits 0 to 15.
-DEVICE uint32_t packBf16(float low, float high) {
+DEV float max(float x, float y) { return __builtin_fmaxf(x, y); }
+DEV float min(float x, float y) { return __builtin_fminf(x, y); }
+DEV float abs(float x) { return __builtin_fabsf(x); }
+DEV int max(int x, int y) { return x > y ? x : y; }
+DEV int min(int x, int y) { return x < y ? x : y; }
+
+/// Two floats rounded to bf16, to nearest even; `first` in bits 0 to 15.
+DEV uint32_t packBf16(float first, float second) {
   uint32_t word;
-  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(high), "f"(low));
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(second), "f"(first));
   return word;
 }
-DEVICE float bf16Low(uint32_t word) { return asFloat(word << 16); }
-DEVICE float bf16High(uint32_t word) { return asFloat(word & 0xFFFF0000u); }
+DEV f32x2 unpackBf16(uint32_t word) { return {asFloat(word << 16), asFloat(word & 0xFFFF0000u)}; }
+DEV bf16 toBf16(float value) { return {uint16_t(packBf16(value, 0.0f))}; }
+DEV float toFloat(bf16 value) { return asFloat(uint32_t(value.bits) << 16); }
 
-/// Two floats rounded to e4m3, saturated at 448; `low` in bits 0 to 7.
-DEVICE uint16_t packE4m3(float low, float high) {
+/// Two floats rounded to e4m3, saturated at 448; `first` in bits 0 to 7.
+DEV uint16_t packFp8(float first, float second) {
   uint16_t pair;
-  asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(pair) : "f"(high), "f"(low));
+  asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(pair) : "f"(second), "f"(first));
   return pair;
 }
-DEVICE float halfToFloat(uint16_t half) {
+DEV uint32_t packFp8(f32x4 values) {
+  return packFp8(values[0], values[1]) | uint32_t(packFp8(values[2], values[3])) << 16;
+}
+DEV float halfToFloat(uint16_t half) {
   float value;
   asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(half));
   return value;
 }
-DEVICE uint32_t e4m3ToHalves(uint16_t pair) {
+DEV f32x2 unpackFp8(uint16_t pair) {
   uint32_t halves;
   asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(halves) : "h"(pair));
-  return halves;
+  return {halfToFloat(uint16_t(halves)), halfToFloat(uint16_t(halves >> 16))};
 }
-DEVICE float e4m3Low(uint16_t pair) { return halfToFloat(uint16_t(e4m3ToHalves(pair))); }
-DEVICE float e4m3High(uint16_t pair) { return halfToFloat(uint16_t(e4m3ToHalves(pair) >> 16)); }
+DEV f32x4 unpackFp8(uint32_t word) {
+  const f32x2 low = unpackFp8(uint16_t(word)), high = unpackFp8(uint16_t(word >> 16));
+  return {low[0], low[1], high[0], high[1]};
+}
 
 /// Adds to global memory; returns the value before.
-DEVICE float addAtomic(float *p, float value) {
+DEV float atomicAdd(float *p, float value) {
   float before;
   asm volatile("atom.global.add.f32 %0, [%1], %2;" : "=f"(before) : "l"(p), "f"(value) : "memory");
   return before;
 }
-DEVICE int addAtomic(int *p, int value) {
+DEV int atomicAdd(int *p, int value) {
   int before;
   asm volatile("atom.global.add.s32 %0, [%1], %2;" : "=r"(before) : "l"(p), "r"(value) : "memory");
   return before;
 }
-DEVICE uint64_t maxAtomic(uint64_t *p, uint64_t value) {
+DEV unsigned atomicAdd(unsigned *p, unsigned value) { return unsigned(atomicAdd((int *)p, int(value))); }
+DEV uint64_t atomicMax(uint64_t *p, uint64_t value) {
   uint64_t before;
   asm volatile("atom.global.max.u64 %0, [%1], %2;" : "=l"(before) : "l"(p), "l"(value) : "memory");
   return before;
 }
+/// Adds two packed bf16 to two in global memory.
+DEV void atomicAddBf16(uint32_t *pair, uint32_t packed) {
+  asm volatile("red.global.add.noftz.bf16x2 [%0], %1;" ::"l"(pair), "r"(packed) : "memory");
+}
+/// Orders global memory between the workgroups of the device.
+DEV void fenceDevice() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
 /// Publishes a flag to the whole system: earlier writes are visible with it.
-DEVICE void storeRelease(uint32_t *flag, uint32_t value) {
+DEV void storeRelease(uint32_t *flag, uint32_t value) {
   asm volatile("st.release.sys.global.u32 [%0], %1;" ::"l"(flag), "r"(value) : "memory");
 }
 /// Reads a flag that a peer may publish: later reads see what came before it.
-DEVICE uint32_t loadAcquire(const uint32_t *flag) {
+DEV uint32_t loadAcquire(const uint32_t *flag) {
   uint32_t value;
   asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(value) : "l"(flag) : "memory");
   return value;
 }
 
+/// Waits until `flag` has reached `value`; counts are sequence numbers, which may wrap around.
+DEV void waitForFlag(const uint32_t *flag, uint32_t value) {
+  while (int(loadAcquire(flag) - value) < 0) {
+  }
+}
+
+template <class T>
+DEV T loadGlobal(const T *p) {
+  return *p;
+}
+template <class T>
+DEV void storeGlobal(T *p, T value) {
+  *p = value;
+}
 /// Reads 4, 8 or 16 bytes of global memory that nobody writes, once.
 template <class T>
-DEVICE T loadStreaming(const T *p) {
+DEV T loadNontemporal(const T *p) {
   if constexpr (sizeof(T) == 4) {
     uint32_t r;
     asm volatile("ld.global.nc.L1::no_allocate.b32 %0, [%1];" : "=r"(r) : "l"(p));
@@ -222,7 +270,7 @@ DEVICE T loadStreaming(const T *p) {
 }
 /// Writes 4, 8 or 16 bytes of global memory that is not read soon.
 template <class T>
-DEVICE void storeStreaming(T *p, T value) {
+DEV void storeNontemporal(T *p, T value) {
   if constexpr (sizeof(T) == 4) {
     asm volatile("st.global.cs.b32 [%0], %1;" ::"l"(p), "r"(__builtin_bit_cast(uint32_t, value)) : "memory");
   } else if constexpr (sizeof(T) == 8) {
@@ -238,27 +286,27 @@ DEVICE void storeStreaming(T *p, T value) {
 }
 
 /// The address in the shared window that a generic pointer names.
-DEVICE uint32_t sharedAddress(const void *p) {
+DEV uint32_t sharedAddress(const void *p) {
   uint32_t address;
   asm("{.reg .u64 a;\n\tcvta.to.shared.u64 a, %1;\n\tcvt.u32.u64 %0, a;}" : "=r"(address) : "l"(p));
   return address;
 }
 
 /// Waits until the kernel before this one in the stream has finished and its writes are visible.
-DEVICE void waitPreviousKernel() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
+DEV void waitPreviousKernel() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
 /// Lets the next kernel of the stream start its prologue.
-DEVICE void launchNextKernel() { asm volatile("griddepcontrol.launch_dependents;" ::: "memory"); }
+DEV void launchNextKernel() { asm volatile("griddepcontrol.launch_dependents;" ::: "memory"); }
 
 /// Changes the registers of each thread of the wave group; a multiple of 8 from 24 to 256.
 template <int Registers>
-DEVICE void raiseRegisters() {
+DEV void raiseRegisters() {
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(Registers));
 }
 template <int Registers>
-DEVICE void lowerRegisters() {
+DEV void lowerRegisters() {
   asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(Registers));
 }
 
 } // namespace modelc
 
-#endif // MODELC_TARGETS_NVIDIA_THREAD_CUH
+#endif // TARGETS_NVIDIA_THREAD_CUH

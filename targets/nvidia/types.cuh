@@ -1,6 +1,6 @@
 //===- types.cuh - What the device and the emulator have in common --------===//
-#ifndef MODELC_TARGETS_NVIDIA_TYPES_CUH
-#define MODELC_TARGETS_NVIDIA_TYPES_CUH
+#ifndef TARGETS_NVIDIA_TYPES_CUH
+#define TARGETS_NVIDIA_TYPES_CUH
 
 #include <stdint.h>
 
@@ -14,22 +14,23 @@ namespace modelc {
 
 constexpr int kWaveSize = 32;
 
-/// Lets an array type stand before the name of a variable.
-template <class T>
-struct Same {
-  using Type = T;
+/// A few values that move together, in one instruction where they fill 8 or 16 bytes.
+template <class T, int N>
+struct alignas(sizeof(T) * N) Few {
+  T v[N];
+  MODELC_EVERYWHERE T &operator[](int i) { return v[i]; }
+  MODELC_EVERYWHERE const T &operator[](int i) const { return v[i]; }
 };
+using u32x2 = Few<uint32_t, 2>;
+using u32x4 = Few<uint32_t, 4>;
+using i32x2 = Few<int, 2>;
+using i32x4 = Few<int, 4>;
+using f32x2 = Few<float, 2>;
+using f32x4 = Few<float, 4>;
 
-/// Words that move together, in one instruction.
-struct alignas(8) u32x2 {
-  uint32_t v[2];
-  MODELC_EVERYWHERE uint32_t &operator[](int i) { return v[i]; }
-  MODELC_EVERYWHERE uint32_t operator[](int i) const { return v[i]; }
-};
-struct alignas(16) u32x4 {
-  uint32_t v[4];
-  MODELC_EVERYWHERE uint32_t &operator[](int i) { return v[i]; }
-  MODELC_EVERYWHERE uint32_t operator[](int i) const { return v[i]; }
+/// A number of 16 bits, the upper half of a float; toFloat and toBf16 convert.
+struct bf16 {
+  uint16_t bits;
 };
 
 /// A barrier in shared memory: counts arrivals and bytes, then flips its phase.
@@ -52,4 +53,4 @@ enum class Major : uint32_t { K = 0, MN = 1 };
 
 } // namespace modelc
 
-#endif // MODELC_TARGETS_NVIDIA_TYPES_CUH
+#endif // TARGETS_NVIDIA_TYPES_CUH

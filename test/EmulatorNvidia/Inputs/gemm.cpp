@@ -2,7 +2,7 @@
 // reference, each in a process of its own, with copies and matrix operations
 // late and at once. Prints a line for each; VARIANTS names the file, THREADS
 // the size.
-#include "targets/nvidia/instructions.cuh"
+#include "instructions.cuh"
 
 #include <random>
 #include <sys/wait.h>

@@ -4,7 +4,7 @@
 // steps of 64 through a ring of three stages; a stage is free when the
 // multiplications that read it have arrived at its `empty` barrier. At the end
 // each of the four waves reads its 32 lanes, one row of c a thread.
-#include "targets/nvidia/instructions.cuh"
+#include "instructions.cuh"
 
 namespace modelc {
 

@@ -4,7 +4,7 @@
 // A workgroup owns 128 x 128 of c at a time and takes every gridDim-th such tile
 // (persistent). Two accumulators in tensor memory take turns: `accumulated` says
 // that one is ready to be read, `drained` that it may be written again.
-#include "targets/nvidia/instructions.cuh"
+#include "instructions.cuh"
 
 namespace modelc {
 

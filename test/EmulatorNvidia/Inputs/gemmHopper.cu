@@ -3,7 +3,7 @@
 // A workgroup owns 128 x 128 of c: two groups of four waves, 64 rows each. It
 // walks k in steps of 64 through a ring of three stages: boxes arrive two steps
 // ahead of the multiplication, which itself runs one step behind its issue.
-#include "targets/nvidia/instructions.cuh"
+#include "instructions.cuh"
 
 namespace modelc {
 

@@ -3,7 +3,7 @@
 // A workgroup owns 128 x 128 of c at a time and takes every gridDim-th such tile
 // (persistent). A stage goes round: empty -> the copying thread -> full -> both
 // multiplying groups -> empty. The two sides run up to four stages apart.
-#include "targets/nvidia/instructions.cuh"
+#include "instructions.cuh"
 
 namespace modelc {
 

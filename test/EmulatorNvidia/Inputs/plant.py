@@ -1,9 +1,7 @@
-""
-        "Prints the text of a kernel several times: as it is, and once with each bug.
+"""Prints the text of a kernel several times: as it is, and once with each bug.
 
-        Usage : plant.py KERNEL.cu < BUGS.A line of BUGS : name |
-    text in the kernel | what replaces it.The text must occur;
-all of its occurrences are replaced.The kernel
+Usage: plant.py KERNEL.cu < BUGS. A line of BUGS: name | text in the kernel | what
+replaces it. The text must occur; all of its occurrences are replaced. The kernel
 `gemm` becomes gemm_<name>; a table of all ends the output.
 """
 
