@@ -3,8 +3,9 @@
 # A test says `// RUN:` (or `# RUN:`). Substitutions:
 #   %modelc, %modelc-opt   the tools          %targets    targets/ of the sources
 #   %src_root              the source tree    %build_root the build tree
-#   %nvcc, %clang          device compilers   %shared     the folder of reference models
-# Features: `nvcc`, `clang-amdgpu`, `shared`.
+#   %nvcc, %cuobjdump      CUDA compiler, dump of its binaries   %clang  clang 22
+#                                           %shared     the folder of reference models
+# Features: `nvcc`, `cuobjdump`, `clang-amdgpu`, `shared`.
 
 import os
 import shutil
@@ -33,8 +34,8 @@ for name in ("HOME", "MODELC_NVCC", "ASAN_OPTIONS", "UBSAN_OPTIONS"):
 def find_nvcc():
     """The CUDA compiler: named by the environment, on the path, or installed."""
     installed = [
-        os.path.join(source_dir, ".build", "cuda", "bin", "nvcc"),
         "/usr/local/cuda/bin/nvcc",
+        os.path.join(source_dir, ".build/cuda/compiler/nvidia/cu13/bin/nvcc"),
     ]
     for path in [os.environ.get("MODELC_NVCC"), shutil.which("nvcc")] + installed:
         if path and os.access(path, os.X_OK):
@@ -57,6 +58,11 @@ if nvcc:
     config.available_features.add("nvcc")
     config.substitutions.append(("%nvcc", nvcc))
     config.environment["MODELC_NVCC"] = nvcc
+
+cuobjdump = os.environ.get("MODELC_CUOBJDUMP") or shutil.which("cuobjdump")
+if cuobjdump:
+    config.available_features.add("cuobjdump")
+    config.substitutions.append(("%cuobjdump", cuobjdump))
 
 clang = os.path.join(config.llvm_tools_dir, "clang-22")
 if not os.path.exists(clang):
