@@ -168,5 +168,35 @@ LogicalResult RelayoutOp::verify() {
   return success();
 }
 
+//===----------------------------------------------------------------------===//
+// Order
+//===----------------------------------------------------------------------===//
+
+/// A barrier takes its logical trip, a flag its coordinates and the value.
+template <typename Op>
+static LogicalResult verifySignal(Op op, Type place) {
+  size_t expected = 1;
+  if (auto flags = dyn_cast_or_null<BufferType>(place)) {
+    if (!flags.getElementType().isInteger(32)) {
+      return op.emitOpError("expected flags of i32, got ") << flags;
+    }
+    expected = flags.getRank() + 1;
+  }
+  if (place && op.getTrip().size() != expected) {
+    return op.emitOpError("expected one trip of a barrier, or coordinates and "
+                          "value of a flag (")
+           << expected << "), got " << op.getTrip().size();
+  }
+  return success();
+}
+
+LogicalResult WaitOp::verify() {
+  return verifySignal(*this, getBarrier() ? getBarrier().getType() : Type());
+}
+
+LogicalResult ArriveOp::verify() {
+  return verifySignal(*this, getBarrier().getType());
+}
+
 #define GET_OP_CLASSES
 #include "dialects/Schedule/ScheduleOps.cpp.inc"

@@ -280,11 +280,15 @@ def WaitOp : ScheduleOp<"wait", [AttrSizedOperandSegments, HasWork]> {
   let description = [{
     Tokens in the plain and pipelined forms. Final: `queue` with `pending` = how
     many later entries of that queue may still fly, or a barrier with the
-    logical trip whose completion is awaited.
+    logical trip whose completion is awaited. Or a flag in global memory: its
+    coordinates, then the value that it must have reached (compared as a signed
+    difference, so that values may wrap); what its sender stored before is
+    visible then to the whole workgroup.
   }];
-  let arguments = (ins Variadic<TokenType>:$tokens, Optional<BarrierType>:$barrier, Optional<Index>:$trip,
+  let arguments = (ins Variadic<TokenType>:$tokens, Optional<AnyTypeOf<[BarrierType, BufferType]>>:$barrier, Variadic<Index>:$trip,
     OptionalAttr<QueueAttr>:$queue, OptionalAttr<I64Attr>:$pending, UnitAttr:$empty);
   let assemblyFormat = "($tokens^)? (`on` $barrier^ `[` $trip `]` `:` type($barrier))? attr-dict";
+  let hasVerifier = 1;
 }
 
 def ArriveOp : ScheduleOp<"arrive", [AttrSizedOperandSegments, HasWork]> {
@@ -292,11 +296,14 @@ def ArriveOp : ScheduleOp<"arrive", [AttrSizedOperandSegments, HasWork]> {
   let description = [{
     With `bytes` it also announces how many bytes of box copies the phase awaits.
     With `after` the signal is sent by the matrix unit when those ops are done.
-    A flag is a buffer of i32 with scope device or system: release store.
+    A flag is an element of a buffer of i32, with scope device or system: its
+    coordinates, then the value to store, after all earlier stores of the
+    workgroup are visible at that scope. `peer` selects whose flag.
   }];
   let arguments = (ins AnyTypeOf<[BarrierType, BufferType]>:$barrier, Variadic<Index>:$trip, Variadic<TokenType>:$after, Optional<Index>:$peer,
     OptionalAttr<I64Attr>:$bytes, DefaultValuedAttr<ScopeAttr, "::modelc::schedule::Scope::Workgroup">:$scope);
   let assemblyFormat = "$barrier `[` $trip `]` (`after` `(` $after^ `)`)? (`peer` `(` $peer^ `)`)? attr-dict `:` type($barrier)";
+  let hasVerifier = 1;
 }
 
 def SyncOp : ScheduleOp<"sync", [HasWork]> {

@@ -304,3 +304,17 @@ func.func @tile_holes(%c: !schedule.tile<16x2xf32, register, #l>) {
 
 // expected-error @+1 {{expected a coordinate below 2 along 'row', got 2}}
 #l = #schedule.layout<(register = [2:0]) -> (row = 2, column = 2)>
+
+// -----
+
+func.func @flag_without_value(%flags: !schedule.buffer<?x8xi32>, %i: index) {
+  // expected-error @+1 {{expected one trip of a barrier, or coordinates and value of a flag (3), got 2}}
+  schedule.wait on %flags[%i, %i] : !schedule.buffer<?x8xi32>
+}
+
+// -----
+
+func.func @flag_type(%flags: !schedule.buffer<?xf32>, %i: index) {
+  // expected-error @+1 {{expected flags of i32, got '!schedule.buffer<?xf32>'}}
+  schedule.arrive %flags[%i, %i] : !schedule.buffer<?xf32>
+}

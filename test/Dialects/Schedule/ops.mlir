@@ -54,6 +54,17 @@ schedule.kernel @memory(%a: !schedule.buffer<?x32xbf16>, %ids: !schedule.buffer<
   }
 }
 
+// CHECK-LABEL: schedule.kernel @flags(
+schedule.kernel @flags(%flags: !schedule.buffer<?x8xi32>, %m: index) guard [] attributes {waves = 1 : i64} {
+  %c0 = arith.constant 0 : index
+  schedule.loop (%i) = (%c0) to (%m) on workgroups {
+    // CHECK: schedule.arrive %[[F:.*]][%[[I:.*]], %[[Z:.*]], %[[M:.*]]] peer(%[[Z]]) {scope = #schedule<scope system>} : !schedule.buffer<?x8xi32>
+    schedule.arrive %flags[%i, %c0, %m] peer(%c0) {scope = #schedule<scope system>} : !schedule.buffer<?x8xi32>
+    // CHECK: schedule.wait on %[[F]][%[[I]], %[[Z]], %[[M]]] : !schedule.buffer<?x8xi32>
+    schedule.wait on %flags[%i, %c0, %m] : !schedule.buffer<?x8xi32>
+  }
+}
+
 // CHECK-LABEL: schedule.kernel @values(
 schedule.kernel @values(%m: index) guard [] attributes {waves = 2 : i64} {
   %c0 = arith.constant 0 : index
