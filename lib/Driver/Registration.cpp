@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Transforms/Passes.h"
 
 void modelc::registerEverything(mlir::DialectRegistry &registry) {
   registry.insert<model::ModelDialect, schedule::ScheduleDialect,
@@ -15,4 +16,7 @@ void modelc::registerEverything(mlir::DialectRegistry &registry) {
                   mlir::math::MathDialect>();
 }
 
-void modelc::registerAllPasses() {}
+void modelc::registerAllPasses() {
+  mlir::registerCanonicalizerPass();
+  mlir::registerCSEPass();
+}

@@ -1,0 +1,90 @@
+//===- Opt.cpp - The compiler developer's tool ----------------------------===//
+
+#include "lib/Driver/Registration.h"
+
+#include "lib/Import/Import.h"
+
+#include "mlir/IR/AsmState.h"
+#include "mlir/Support/FileUtilities.h"
+#include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/ToolOutputFile.h"
+
+using namespace mlir;
+using namespace modelc;
+
+static bool describesModel(StringRef file) {
+  StringRef extension = llvm::sys::path::extension(file);
+  return extension == ".toml" || extension == ".json" ||
+         llvm::sys::fs::is_directory(file);
+}
+
+/// Reads a model as text of the model dialect that keeps the places.
+static std::unique_ptr<llvm::MemoryBuffer> importAsText(StringRef file) {
+  MLIRContext context(MLIRContext::Threading::DISABLED);
+  FailureOr<OwningOpRef<ModuleOp>> module =
+      importModel(file, {}, &context, llvm::errs());
+  if (failed(module)) {
+    return nullptr;
+  }
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  (*module)->print(stream, OpPrintingFlags().enableDebugInfo());
+  return llvm::MemoryBuffer::getMemBufferCopy(text, file);
+}
+
+static LogicalResult exportAsToml(StringRef file, raw_ostream &os) {
+  MLIRContext context(MLIRContext::Threading::DISABLED);
+  std::vector<Assumption> assumptions;
+  ImportOptions options;
+  options.assumptions = &assumptions;
+  FailureOr<OwningOpRef<ModuleOp>> module =
+      importModel(file, options, &context, llvm::errs());
+  if (failed(module)) {
+    return failure();
+  }
+  llvm::SourceMgr sources;
+  SourceMgrDiagnosticHandler handler(sources, &context, llvm::errs());
+  return exportToml(**module, assumptions, os);
+}
+
+int modelc::optMain(int argc, char **argv) {
+  static llvm::cl::opt<bool> toToml(
+      "export-toml", llvm::cl::desc("Print the model that was read as TOML"));
+  llvm::InitLLVM init(argc, argv);
+  DialectRegistry registry;
+  registerEverything(registry);
+  registerAllPasses();
+  auto [inputName, outputName] = registerAndParseCLIOptions(
+      argc, argv, "modelc-opt: passes over models and schedules\n", registry);
+  std::string message;
+  std::unique_ptr<llvm::ToolOutputFile> output =
+      openOutputFile(outputName, &message);
+  if (!output) {
+    llvm::errs() << message << "\n";
+    return EXIT_FAILURE;
+  }
+  LogicalResult result = failure();
+  if (toToml) {
+    result = exportAsToml(inputName, output->os());
+  } else {
+    std::unique_ptr<llvm::MemoryBuffer> input =
+        describesModel(inputName) ? importAsText(inputName)
+                                  : openInputFile(inputName, &message);
+    if (!input) {
+      llvm::errs() << message << "\n";
+      return EXIT_FAILURE;
+    }
+    result = MlirOptMain(output->os(), std::move(input), registry,
+                         MlirOptMainConfig::createFromCLOptions());
+  }
+  if (failed(result)) {
+    return EXIT_FAILURE;
+  }
+  output->keep();
+  return EXIT_SUCCESS;
+}

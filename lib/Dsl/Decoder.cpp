@@ -1,0 +1,87 @@
+//===- Decoder.cpp - Blocks of a decoder in the manner of Llama -----------===//
+
+#include "lib/Dsl/Dsl.h"
+
+using namespace mlir;
+using namespace modelc;
+
+/// The place of a size where it is known, else that of the whole.
+static Where either(std::optional<Location> place, Where whole) {
+  return place ? Where(*place) : whole;
+}
+
+Value modelc::rmsNorm(Model &m, Value x, StringRef weight, double eps,
+                      Where where) {
+  int64_t columns = cast<RankedTensorType>(x.getType()).getShape().back();
+  return m.norm(x, m.weight(weight, {columns}, where), eps, where);
+}
+
+Value modelc::project(Model &m, Value x, const Projection &projection,
+                      Where where) {
+  int64_t columns = cast<RankedTensorType>(x.getType()).getShape().back();
+  Value weight = m.weight(projection.prefix + ".weight",
+                          {projection.outputs, columns}, where);
+  Value bias;
+  if (projection.bias) {
+    bias = m.weight(projection.prefix + ".bias", {projection.outputs}, where);
+  }
+  return m.linear(x, weight, bias, where);
+}
+
+Value modelc::selfAttention(Model &m, Value x, const DecoderShape &shape,
+                            Where where) {
+  const std::string prefix = "model.layers.{layer}.self_attn.";
+  const int64_t queries = shape.heads * shape.headDim;
+  const int64_t keys = shape.kvHeads * shape.headDim;
+  const bool bias = shape.attentionBias;
+  const RopeOptions rope = {shape.headDim, shape.ropeTheta, shape.ropeScaling};
+  const Where atHeads = either(shape.places.heads, where);
+  const Where atKvHeads = either(shape.places.kvHeads, where);
+
+  Value n = rmsNorm(m, x, "model.layers.{layer}.input_layernorm.weight",
+                    shape.normEps, where);
+  Value q = project(m, n, {prefix + "q_proj", queries, bias}, atHeads);
+  Value k = project(m, n, {prefix + "k_proj", keys, bias}, atKvHeads);
+  Value v = project(m, n, {prefix + "v_proj", keys, bias}, atKvHeads);
+  q = m.rope(q, rope, atHeads);
+  k = m.rope(k, rope, atKvHeads);
+  Value a = m.attention(q, k, v, {shape.kvHeads, shape.headDim}, atKvHeads);
+  return project(m, a, {prefix + "o_proj", shape.hidden, bias}, atHeads);
+}
+
+Value modelc::swigluMlp(Model &m, Value x, const DecoderShape &shape,
+                        Where where) {
+  const std::string prefix = "model.layers.{layer}.mlp.";
+  const Where atFfn = either(shape.places.ffn, where);
+  Value n =
+      rmsNorm(m, x, "model.layers.{layer}.post_attention_layernorm.weight",
+              shape.normEps, where);
+  Value gate =
+      project(m, n, {prefix + "gate_proj", shape.ffn, shape.mlpBias}, atFfn);
+  Value up =
+      project(m, n, {prefix + "up_proj", shape.ffn, shape.mlpBias}, atFfn);
+  return project(m, m.swiglu(gate, up, atFfn),
+                 {prefix + "down_proj", shape.hidden, shape.mlpBias}, atFfn);
+}
+
+FailureOr<OwningOpRef<ModuleOp>> modelc::buildDecoder(MLIRContext *context,
+                                                      const DecoderShape &shape,
+                                                      Where where) {
+  Model m(context, shape.name, shape.options, where);
+  const std::string embedding = "model.embed_tokens.weight";
+  const Where atVocab = either(shape.places.vocab, where);
+  Value table = m.weight(embedding, {shape.vocab, shape.hidden}, atVocab);
+  Value x = m.embed(m.tokens(), table, atVocab);
+  x = m.layers(
+      shape.layers, x,
+      [&](Value h) {
+        h = m.add(h, selfAttention(m, h, shape, where), where);
+        return m.add(h, swigluMlp(m, h, shape, where), where);
+      },
+      where);
+  x = rmsNorm(m, m.last(x, where), "model.norm.weight", shape.normEps, where);
+  Value head = m.weight(shape.tiedEmbeddings ? embedding : "lm_head.weight",
+                        {shape.vocab, shape.hidden}, atVocab);
+  Value logits = m.linear(x, head, {}, atVocab);
+  return m.finish(m.sample(logits, shape.sampling, where), where);
+}

@@ -1,0 +1,237 @@
+//===- ExportGraph.cpp - A graph op by op in TOML -------------------------===//
+
+#include "lib/Import/Reader.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace modelc;
+
+namespace {
+class GraphPrinter {
+public:
+  GraphPrinter(model::GraphOp graph, raw_ostream &os) : graph(graph), os(os) {}
+
+  LogicalResult print();
+
+private:
+  void printTables();
+  LogicalResult printBlock(ArrayRef<Operation *> ops);
+  LogicalResult printLayers(model::LayersOp layers);
+  LogicalResult printOp(Operation *op);
+  void begin(Operation *op, ValueRange inputs);
+  LogicalResult weight(StringRef key, Value value);
+  void size(StringRef key, int64_t value) {
+    os << ", " << key << " = " << value;
+  }
+  LogicalResult attention(model::AttentionOp op);
+  LogicalResult unsupported(Operation *op) {
+    return op->emitError(
+               "expected a graph as it was imported, before any pass, "
+               "got '")
+           << op->getName() << "'";
+  }
+  std::string name(Value value);
+
+  model::GraphOp graph;
+  raw_ostream &os;
+  llvm::DenseMap<Value, std::string> names;
+  model::RopeOp sharedRope;
+};
+} // namespace
+
+std::string GraphPrinter::name(Value value) {
+  std::string &known = names[value];
+  if (known.empty()) {
+    known = "v" + std::to_string(names.size());
+  }
+  return known;
+}
+
+void GraphPrinter::printTables() {
+  os << "[model]\nname = \"" << graph.getName() << "\"\n";
+  if (graph.getMaxContext()) {
+    os << "max_context = " << *graph.getMaxContext() << "\n";
+  }
+  graph.walk([&](model::WeightOp op) {
+    os << "dtype = \"" << printElementType(op.getType().getElementType())
+       << "\"\n";
+    if (op.getStored()) {
+      os << "stored = \"" << printElementType(*op.getStored()) << "\"\n";
+    }
+    return WalkResult::interrupt();
+  });
+  graph.walk([&](model::RopeOp op) {
+    sharedRope = op;
+    return WalkResult::interrupt();
+  });
+  if (sharedRope) {
+    os << "\n[rope]\ntheta = "
+       << printNumber(sharedRope.getTheta().convertToDouble()) << "\n";
+    if (model::Llama3ScalingAttr scaling = sharedRope.getScalingAttr()) {
+      os << "scaling = { kind = \"llama3\", factor = "
+         << printNumber(scaling.getFactor().convertToDouble())
+         << ", low_freq_factor = "
+         << printNumber(scaling.getLowFreqFactor().convertToDouble())
+         << ", high_freq_factor = "
+         << printNumber(scaling.getHighFreqFactor().convertToDouble())
+         << ", original_context = " << scaling.getOriginalContext() << " }\n";
+    }
+  }
+  graph.walk([&](model::SampleOp op) {
+    os << "\n[sampling]\nmethod = \"" << stringifySampling(op.getSampling())
+       << "\"\n";
+    if (op.getTopK()) {
+      os << "top_k = " << *op.getTopK() << "\n";
+    }
+    if (op.getTopP()) {
+      os << "top_p = " << printNumber(op.getTopP()->convertToDouble()) << "\n";
+    }
+    if (op.getTemperature()) {
+      os << "temperature = "
+         << printNumber(op.getTemperature()->convertToDouble()) << "\n";
+    }
+  });
+}
+
+void GraphPrinter::begin(Operation *op, ValueRange inputs) {
+  SmallVector<std::string> words;
+  for (Value input : inputs) {
+    words.push_back("\"" + name(input) + "\"");
+  }
+  const std::string list = llvm::join(words, ", ");
+  os << "  { out = \"" << name(op->getResult(0)) << "\", op = \""
+     << op->getName().stripDialect()
+     << "\", in = " << (words.size() == 1 ? list : "[" + list + "]");
+}
+
+LogicalResult GraphPrinter::weight(StringRef key, Value value) {
+  auto op = value.getDefiningOp<model::WeightOp>();
+  if (!op || op.getSources().size() != 1) {
+    return unsupported(op ? op : graph.getOperation());
+  }
+  os << ", " << key << " = " << op.getSources()[0].getName();
+  return success();
+}
+
+LogicalResult GraphPrinter::attention(model::AttentionOp op) {
+  auto append = op.getCache().getDefiningOp<model::AppendOp>();
+  if (!append) {
+    return unsupported(op);
+  }
+  begin(op, {op.getQ(), append.getK(), append.getV()});
+  size("kv_heads", op.getCache().getType().getKvHeads());
+  size("head_dim", op.getCache().getType().getHeadDim());
+  return success();
+}
+
+LogicalResult GraphPrinter::printOp(Operation *op) {
+  LogicalResult result =
+      llvm::TypeSwitch<Operation *, LogicalResult>(op)
+          .Case([&](model::EmbedOp op) {
+            begin(op, op.getTokens());
+            size("rows", op.getTable().getType().getDimSize(0));
+            size("size", op.getTable().getType().getDimSize(1));
+            return weight("weight", op.getTable());
+          })
+          .Case([&](model::NormOp op) {
+            begin(op, op.getX());
+            os << ", eps = " << printNumber(op.getEps().convertToDouble());
+            return op.getResidual() ? unsupported(op)
+                                    : weight("weight", op.getWeight());
+          })
+          .Case([&](model::LinearOp op) {
+            begin(op, op.getX());
+            size("size", op.getOutputs());
+            if (op.getXScale() || op.getResidual() || op.getSwiglu() ||
+                (op.getBias() && failed(weight("bias", op.getBias())))) {
+              return unsupported(op);
+            }
+            return weight("weight", op.getWeight());
+          })
+          .Case([&](model::RopeOp op) {
+            begin(op, op.getX());
+            size("head_dim", op.getHeadDim());
+            os << ", theta = " << printNumber(op.getTheta().convertToDouble());
+            return op.getScalingAttr() == sharedRope.getScalingAttr()
+                       ? success()
+                       : unsupported(op);
+          })
+          .Case([&](model::AttentionOp op) { return attention(op); })
+          .Case<model::SwigluOp, model::AddOp>([&](Operation *op) {
+            begin(op, op->getOperands());
+            return success();
+          })
+          .Case<model::LastOp, model::SampleOp>([&](Operation *op) {
+            begin(op, op->getOperand(0));
+            return success();
+          })
+          .Default([&](Operation *op) { return unsupported(op); });
+  os << " },\n";
+  return result;
+}
+
+LogicalResult GraphPrinter::printBlock(ArrayRef<Operation *> ops) {
+  os << "ops = [\n";
+  for (Operation *op : ops) {
+    if (!isa<model::WeightOp, model::CacheOp, model::AppendOp>(op) &&
+        failed(printOp(op))) {
+      return failure();
+    }
+  }
+  os << "]\n";
+  return success();
+}
+
+LogicalResult GraphPrinter::printLayers(model::LayersOp layers) {
+  SmallVector<std::string> carried;
+  SmallVector<Operation *> ops;
+  for (Operation &op : layers.getBody().front().without_terminator()) {
+    ops.push_back(&op);
+  }
+  // A carried value has one name: before, inside, as it is yielded, and after.
+  for (auto [init, argument, yielded, out] :
+       llvm::zip_equal(layers.getInits(), layers.getBody().getArguments(),
+                       layers.getYield().getValues(), layers.getOuts())) {
+    names[argument] = names[yielded] = names[out] = name(init);
+    carried.push_back("\"" + name(init) + "\"");
+  }
+  os << "\n[[block]]\nrepeat = " << layers.getCount() << "\ncarry = ["
+     << llvm::join(carried, ", ") << "]\n";
+  return printBlock(ops);
+}
+
+LogicalResult GraphPrinter::print() {
+  names[graph.getBody().getArgument(0)] = "tokens";
+  printTables();
+  SmallVector<Operation *> plain;
+  auto flush = [&]() {
+    SmallVector<Operation *> ops = std::move(plain);
+    plain.clear();
+    if (ops.empty()) {
+      return success();
+    }
+    os << "\n[[block]]\n";
+    return printBlock(ops);
+  };
+  for (Operation &op : graph.getBody().front().without_terminator()) {
+    auto layers = dyn_cast<model::LayersOp>(op);
+    if (!layers) {
+      plain.push_back(&op);
+    } else if (failed(flush()) || failed(printLayers(layers))) {
+      return failure();
+    }
+  }
+  return flush();
+}
+
+LogicalResult modelc::exportGraph(model::GraphOp graph, raw_ostream &os) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  if (failed(GraphPrinter(graph, stream).print())) {
+    return failure();
+  }
+  os << text;
+  return success();
+}

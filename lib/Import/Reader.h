@@ -1,0 +1,118 @@
+//===- Reader.h - One table of a file, key by key -------------------------===//
+
+#ifndef LIB_IMPORT_READER_H
+#define LIB_IMPORT_READER_H
+
+#include "lib/Dsl/Dsl.h"
+#include "lib/Import/Import.h"
+#include "lib/Support/Support.h"
+
+namespace modelc {
+
+/// A file being read: where to print, what was assumed, whether it failed.
+struct Source {
+  const SourceFile &file;
+  mlir::MLIRContext *context;
+  llvm::raw_ostream &notes;
+  std::vector<Assumption> assumptions;
+  bool failed = false;
+
+  /// Prints a mistake and remembers that there was one.
+  void error(Place place, const llvm::Twine &message);
+  mlir::Location location(Place place) const;
+};
+
+/// What to take where a key is absent, and whose default that is.
+template <typename T>
+struct Default {
+  T value;
+  llvm::StringRef tomlKey;
+  llvm::StringRef why;
+};
+
+/// Reads the keys of one table and knows which were asked for.
+class TableReader {
+public:
+  /// `what` names the table in messages: "[model]".
+  TableReader(Source &source, const Node &table, std::string what)
+      : source(source), table(table), what(std::move(what)) {}
+
+  /// The value of a key, or null if it is absent or JSON's null.
+  const Node *find(llvm::StringRef key);
+  bool has(llvm::StringRef key) { return find(key) != nullptr; }
+  /// Where the value of a key is, or the table if it is absent.
+  Place place(llvm::StringRef key);
+  Where where(llvm::StringRef key) { return source.location(place(key)); }
+  std::optional<mlir::Location> location(llvm::StringRef key);
+
+  int64_t requirePositive(llvm::StringRef key);
+  std::string requireString(llvm::StringRef key);
+  std::optional<int64_t> positive(llvm::StringRef key);
+  std::optional<double> number(llvm::StringRef key);
+  std::optional<bool> boolean(llvm::StringRef key);
+  std::optional<std::string> string(llvm::StringRef key);
+  /// One of `choices`, by its index.
+  std::optional<size_t> choice(llvm::StringRef key,
+                               llvm::ArrayRef<llvm::StringRef> choices);
+
+  int64_t positiveOr(llvm::StringRef key, const Default<int64_t> &otherwise);
+  double numberOr(llvm::StringRef key, const Default<double> &otherwise);
+  bool booleanOr(llvm::StringRef key, const Default<bool> &otherwise);
+
+  /// Prints a mistake about a key.
+  void error(llvm::StringRef key, const llvm::Twine &message);
+  /// Every key that nobody asked for is a mistake.
+  void rejectOthers();
+
+  Source &getSource() { return source; }
+
+private:
+  const Node *findKind(llvm::StringRef key, bool (Node::*isKind)() const,
+                       llvm::StringRef expected);
+  void assume(llvm::StringRef key, llvm::StringRef tomlKey, std::string value,
+              llvm::StringRef why);
+
+  Source &source;
+  const Node &table;
+  std::string what;
+  std::vector<llvm::StringRef> asked;
+};
+
+/// How a file names the sizes of a decoder.
+struct DecoderKeys {
+  llvm::StringRef layers, hidden, heads, kvHeads, headDim, ffn, vocab, normEps,
+      maxContext, attentionBias, mlpBias, tiedEmbeddings;
+};
+extern const DecoderKeys kTomlKeys;
+
+/// Reads the sizes of a decoder and checks that they fit together.
+DecoderShape readDecoder(TableReader &reader, const DecoderKeys &keys);
+
+/// Reads `factor`, `low_freq_factor`, `high_freq_factor` and the key given.
+Llama3Scaling readLlama3Scaling(TableReader &reader,
+                                llvm::StringRef originalContextKey);
+
+/// A float type by the name that users give it ("bf16", "float16"), or null.
+mlir::Type parseElementType(mlir::MLIRContext *context, llvm::StringRef name);
+/// "bf16", "f16" or "f32".
+std::string printElementType(mlir::Type type);
+
+/// A number in TOML's spelling that reads back as the same number.
+std::string printNumber(double value);
+
+/// The readers of the formats; they print what is wrong on the source's notes.
+mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
+importHuggingFace(Source &source, const Node &config, llvm::StringRef name);
+mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
+importToml(Source &source, const Node &file, llvm::StringRef name);
+/// The form that spells out every op; the tables that both forms share were
+/// read into `shape` already.
+mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
+importGraph(Source &source, const Node &file, const DecoderShape &shared);
+
+/// Prints a graph op by op.
+mlir::LogicalResult exportGraph(model::GraphOp graph, llvm::raw_ostream &os);
+
+} // namespace modelc
+
+#endif // LIB_IMPORT_READER_H
