@@ -14,7 +14,8 @@ class Model_Op<string mnemonic, list<Trait> traits = []>
     : Op<Model_Dialect, mnemonic, traits>;
 
 def Model_GraphOp : Model_Op<"graph",
-    [FunctionOpInterface, IsolatedFromAbove, Symbol]> {
+    [FunctionOpInterface, IsolatedFromAbove, Symbol,
+     DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames"]>]> {
   let summary = "one step of a model";
   let description = [{
     Takes the packed tokens of the step and its batch, returns the next token of

@@ -94,6 +94,17 @@ void GraphOp::print(OpAsmPrinter &printer) {
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
 }
 
+void GraphOp::getAsmBlockArgumentNames(Region &region,
+                                       OpAsmSetValueNameFn setName) {
+  for (BlockArgument argument : region.getArguments()) {
+    if (isa<BatchType>(argument.getType())) {
+      setName(argument, "batch");
+    } else if (auto tensor = dyn_cast<RankedTensorType>(argument.getType())) {
+      setName(argument, tensor.getElementType().isInteger() ? "tokens" : "x");
+    }
+  }
+}
+
 LogicalResult GraphOp::verifyRegions() {
   if (getBody().empty() || !isa<ReturnOp>(getBody().front().back())) {
     return emitOpError("expected a body that ends in 'model.return'");

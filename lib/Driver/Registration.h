@@ -15,8 +15,8 @@ void registerEverything(mlir::DialectRegistry &registry);
 /// Makes every pass known by its flag.
 void registerAllPasses();
 
-/// The whole of modelc-opt: mlir-opt over the project's dialects and passes, that
-/// also reads what `modelc` reads and, with --export-toml, writes it.
+/// The whole of modelc-opt: mlir-opt over the project's dialects and passes,
+/// that also reads what `modelc` reads and, with --export-toml, writes it.
 int optMain(int argc, char **argv);
 
 } // namespace modelc
