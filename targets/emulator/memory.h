@@ -125,6 +125,7 @@ public:
   T *begin() { return memory; }
   T *end() { return memory + count; }
   T &operator[](size_t i) { return memory[i]; }
+  const T &operator[](size_t i) const { return memory[i]; }
   size_t size() const { return count; }
 
 private:

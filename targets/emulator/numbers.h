@@ -2,6 +2,7 @@
 #ifndef TARGETS_EMULATOR_NUMBERS_H
 #define TARGETS_EMULATOR_NUMBERS_H
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -125,8 +126,8 @@ inline float fromE8M0(uint32_t bits) {
   return bits == 0xFF ? std::numeric_limits<float>::quiet_NaN()
                       : std::ldexp(1.0f, int(bits) - 127);
 }
-/// The nearest power of two (half way: the one with the even pattern); of
-/// numbers that are not positive, and of NaN, NaN.
+/// The nearest power of two (half way: the larger, as LLVM has it); of numbers
+/// that are not positive, and of NaN, NaN.
 inline uint32_t toE8M0(float value) {
   if (!(value > 0)) {
     return 0xFF;
@@ -137,7 +138,7 @@ inline uint32_t toE8M0(float value) {
   if (std::isinf(value)) {
     return 0xFF;
   }
-  bits += half > 0.75f || (half == 0.75f && bits % 2 != 0);
+  bits += half >= 0.75f;
   return bits < 0 ? 0 : bits > 0xFE ? 0xFF : uint32_t(bits);
 }
 
