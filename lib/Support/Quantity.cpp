@@ -70,12 +70,14 @@ static std::optional<Quantity> parseUnit(llvm::StringRef name) {
     if (!unit.takesPrefix || !prefixName.consume_back(unit.name)) {
       continue;
     }
-    for (llvm::ArrayRef<Prefix> prefixes :
-         {llvm::ArrayRef(kDecimal), llvm::ArrayRef(kBinary)}) {
-      for (const Prefix &prefix : prefixes) {
-        if (prefixName == prefix.name) {
-          return Quantity{prefix.factor * unit.factor, unit.dimension};
-        }
+    llvm::SmallVector<Prefix> prefixes(std::begin(kDecimal),
+                                       std::end(kDecimal));
+    if (unit.dimension == kByte) {
+      prefixes.append(std::begin(kBinary), std::end(kBinary));
+    }
+    for (const Prefix &prefix : prefixes) {
+      if (prefixName == prefix.name) {
+        return Quantity{prefix.factor * unit.factor, unit.dimension};
       }
     }
   }
@@ -106,6 +108,9 @@ static llvm::FailureOr<Quantity> parseUnits(llvm::StringRef text,
     std::optional<Quantity> unit = parseUnit(name.trim());
     if (!unit) {
       why = "unknown unit \"" + name.trim().str() + "\"";
+      if (name.trim().starts_with("K")) {
+        why += " (k is 1000, Ki is 1024)";
+      }
       return llvm::failure();
     }
     multiply(product, *unit, sign);
@@ -127,7 +132,7 @@ llvm::FailureOr<Quantity> parseQuantity(llvm::StringRef text,
   std::string digits = text.take_front(end).str();
   std::erase(digits, '_');
   double number = 0;
-  if (!llvm::to_float(digits, number)) {
+  if (digits.empty() || !llvm::to_float(digits, number)) {
     why = "expected a number with a unit, got \"" + text.str() + "\"";
     return llvm::failure();
   }
