@@ -10,7 +10,14 @@
 
 namespace modelc {
 
-enum class Need { Required, Optional };
+/// Whether a file must have a key, and which numbers are right. None is
+/// negative.
+enum class Need {
+  Optional,
+  Required,
+  Positive, // required, and more than zero
+  Fraction, // required, more than zero and at most one
+};
 
 /// One key of a table of a target file, and how it fills an `Owner`.
 template <typename Owner>
@@ -66,6 +73,29 @@ llvm::LogicalResult readValue(const Node &node, llvm::StringRef unit,
 llvm::LogicalResult readValue(const Node &node, llvm::StringRef unit,
                               Grade &value, std::string &why);
 
+/// Reads a value and checks its range.
+template <typename T>
+llvm::LogicalResult readChecked(const Node &node, llvm::StringRef unit,
+                                Need need, T &value, std::string &why) {
+  if (llvm::failed(readValue(node, unit, value, why))) {
+    return llvm::failure();
+  }
+  if constexpr (std::is_same_v<T, double> || std::is_same_v<T, int64_t>) {
+    bool isPositive = need == Need::Positive || need == Need::Fraction;
+    if (isPositive ? !(value > 0) : !(value >= 0)) {
+      why = (isPositive ? "expected more than zero, got "
+                        : "expected zero or more, got ") +
+            node.print();
+      return llvm::failure();
+    }
+    if (need == Need::Fraction && value > 1) {
+      why = "expected a fraction of at most 1, got " + node.print();
+      return llvm::failure();
+    }
+  }
+  return llvm::success();
+}
+
 /// A field of a row.
 template <typename Row, typename T>
 Field<Row> field(llvm::StringRef name, T Row::*member, llvm::StringRef unit,
@@ -75,7 +105,7 @@ Field<Row> field(llvm::StringRef name, T Row::*member, llvm::StringRef unit,
           meaning,
           need,
           [=](Row &row, llvm::StringRef, const Node &node, std::string &why) {
-            return readValue(node, unit, row.*member, why);
+            return readChecked(node, unit, need, row.*member, why);
           },
           {}};
 }
@@ -92,8 +122,8 @@ Field<Target> field(llvm::StringRef name, Section Target::*section,
             need,
             [=](Target &target, llvm::StringRef entry, const Node &node,
                 std::string &why) {
-              return readValue(node, unit,
-                               (target.*section.*member)[entry.str()], why);
+              return readChecked(node, unit, need,
+                                 (target.*section.*member)[entry.str()], why);
             },
             name.starts_with("price.") ? priceBases() : elementTypes()};
   } else {
@@ -103,7 +133,8 @@ Field<Target> field(llvm::StringRef name, Section Target::*section,
             need,
             [=](Target &target, llvm::StringRef, const Node &node,
                 std::string &why) {
-              return readValue(node, unit, target.*section.*member, why);
+              return readChecked(node, unit, need, target.*section.*member,
+                                 why);
             },
             {}};
   }

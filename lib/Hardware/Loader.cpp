@@ -144,7 +144,7 @@ bool Loader::readRow(const SourceFile &file, const std::string &path,
     names.push_back(field.name);
     if (const Node *value = table.find(field.name)) {
       readField(file, path + "." + field.name, field, "", *value, origin, row);
-    } else if (field.need == Need::Required) {
+    } else if (field.need != Need::Optional) {
       error(file, table.place,
             path + " has no \"" + field.name + "\" (" + field.meaning + ")");
     }
@@ -159,7 +159,22 @@ bool Loader::readRow(const SourceFile &file, const std::string &path,
   return !hasFailed;
 }
 
+bool Loader::checkRows(const SourceFile &file, llvm::StringRef path,
+                       const Node &rows) {
+  bool isRows = rows.isArray() && llvm::all_of(rows.items, [](const Node &row) {
+                  return row.isTable();
+                });
+  if (!isRows) {
+    error(file, rows.place,
+          "expected rows [[" + path + "]], got " + rows.kindName());
+  }
+  return isRows;
+}
+
 void Loader::readMmaRows(const SourceFile &file, const Node &rows) {
+  if (!checkRows(file, "mma", rows)) {
+    return;
+  }
   for (const Node &table : rows.items) {
     const Node *name = table.find("name");
     MmaRow row;
@@ -178,6 +193,9 @@ void Loader::readMmaRows(const SourceFile &file, const Node &rows) {
 }
 
 void Loader::readAccessRows(const SourceFile &file, const Node &rows) {
+  if (!checkRows(file, "shared.access", rows)) {
+    return;
+  }
   for (const Node &table : rows.items) {
     SharedAccess row;
     const Node *kind = table.find("kind");
@@ -247,7 +265,7 @@ void Loader::checkComplete(const SourceFile &file) {
              target.facts.lower_bound(key + ".") != target.facts.end() &&
              llvm::StringRef(target.facts.lower_bound(key + ".")->first)
                  .starts_with(key + ".");
-    if (!found && field.need == Need::Required) {
+    if (!found && field.need != Need::Optional) {
       error(file, {},
             "missing key " + key + " (" + field.meaning +
                 (field.unit.empty() ? "" : ", in " + field.unit.str()) + ")");

@@ -34,6 +34,8 @@ private:
                const Member &member, const Origin &origin);
   void readMap(const SourceFile &file, const Field<Target> &field,
                const Member &member, Origin origin);
+  bool checkRows(const SourceFile &file, llvm::StringRef path,
+                 const Node &rows);
   void readMmaRows(const SourceFile &file, const Node &rows);
   void readAccessRows(const SourceFile &file, const Node &rows);
   template <typename Row>

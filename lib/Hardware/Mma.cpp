@@ -75,6 +75,9 @@ std::string finishMmaRow(const Execution &execution, MmaRow &row) {
   if (execution.waveSize == 0) {
     return "execution.wave_size must stand before the rows of [[mma]]";
   }
+  if (!llvm::isPowerOf2_64(execution.waveSize)) {
+    return "execution.wave_size must be a power of two";
+  }
   struct Operand {
     llvm::StringRef name;
     OperandSpace space;

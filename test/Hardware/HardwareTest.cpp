@@ -44,13 +44,50 @@ static void printRates(const Target &target) {
   }
 }
 
+static void printLayout(const MmaRow &row, llvm::StringRef operand,
+                        const FragmentLayout &layout) {
+  size_t bits = layout.reg.size() + layout.lane.size();
+  for (size_t i = 0; !layout.empty() && i < size_t(1) << bits; ++i) {
+    int64_t rowIndex = 0, column = 0;
+    for (size_t bit = 0; bit < bits; ++bit) {
+      bool isRegister = bit < layout.reg.size();
+      auto image =
+          isRegister ? layout.reg[bit] : layout.lane[bit - layout.reg.size()];
+      rowIndex ^= i >> bit & 1 ? image.first : 0;
+      column ^= i >> bit & 1 ? image.second : 0;
+    }
+    llvm::outs() << row.name << " " << operand << " "
+                 << (i >> layout.reg.size()) << " "
+                 << i % (size_t(1) << layout.reg.size()) << " " << rowIndex
+                 << " " << column << "\n";
+  }
+}
+
+static void printLayouts(const Target &target) {
+  for (const MmaRow &row : target.mma) {
+    printLayout(row, "a", row.aLayout);
+    printLayout(row, "b", row.bLayout);
+    printLayout(row, "c", row.cLayout);
+  }
+  for (const SharedAccess &access : target.shared.accesses) {
+    for (int64_t lane = 0; lane < target.execution.waveSize; ++lane) {
+      int64_t phase = 0;
+      for (size_t bit = 0; bit < access.phaseOfLaneBit.size(); ++bit) {
+        phase ^= lane >> bit & 1 ? access.phaseOfLaneBit[bit] : 0;
+      }
+      llvm::outs() << access.kind << " " << access.bytes << " " << lane << " "
+                   << phase << "\n";
+    }
+  }
+}
+
 int main(int argc, char **argv) {
   std::vector<std::string> arguments(argv + 1, argv + argc);
   if (arguments.size() == 2 && arguments[0] == "all") {
     return loadAll({arguments[1]});
   }
   if (arguments.size() < 3) {
-    llvm::errs() << "usage: modelc-hardware-test all|facts|rates ...\n";
+    llvm::errs() << "usage: modelc-hardware-test all|facts|rates|layouts ...\n";
     return 2;
   }
   std::vector<std::string> overrides(arguments.begin() + 3, arguments.end());
@@ -59,6 +96,12 @@ int main(int argc, char **argv) {
   if (failed(target)) {
     return 1;
   }
-  arguments[0] == "facts" ? printFacts(*target) : printRates(*target);
+  if (arguments[0] == "facts") {
+    printFacts(*target);
+  } else if (arguments[0] == "layouts") {
+    printLayouts(*target);
+  } else {
+    printRates(*target);
+  }
   return 0;
 }
