@@ -27,7 +27,8 @@
 #include <bit>
 #include <type_traits>
 
-#define DEV [[maybe_unused]] static inline __attribute__((always_inline))
+// Not always_inline: it would hide these functions from tsan.ignore.
+#define DEV [[maybe_unused]] static inline
 #define KERNEL(threads, blocksPerUnit) extern "C" void
 #define CLUSTER(workgroups)
 #define GRID_CONSTANT const

@@ -84,7 +84,7 @@ int runVariant(const Variant &variant) {
   emulator::Device device{.waveSize = 32, .sharedBytes = 227 << 10};
   emulator::launchBody(device,
                        {.kernel = variant.name,
-                        .grid = {PERSISTENT ? 3 : 2, PERSISTENT ? 1 : 2},
+                        .grid = {PERSISTENT ? 1 : 2, PERSISTENT ? 1 : 2},
                         .block = {THREADS},
                         .sharedBytes = 200 << 10},
                        [&] { variant.body(arguments); });

@@ -21,7 +21,7 @@ write("none", source)
 for line in sys.stdin:
     if not line.strip():
         continue
-    name, find, replacement = (part.strip() for part in line.split("|"))
+    name, find, replacement = (part.strip() for part in line.replace("\\n", "\n").split(" |"))
     if find not in source:
         sys.exit(f"plant.py: '{find}' is not in {sys.argv[1]}")
     write(name, source.replace(find, replacement))
