@@ -139,6 +139,7 @@ inline BlockState::~BlockState() {
 /// The state of a block, made when first asked for.
 inline BlockState &stateOf(Block &block) {
   if (!block.extension) {
+    Unseen unseen;
     block.extension = std::make_shared<BlockState>(block);
   }
   return *static_cast<BlockState *>(block.extension.get());
