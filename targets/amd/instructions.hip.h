@@ -67,9 +67,13 @@
 //   T atomicAdd(T *, T)  T float, int, unsigned
 //   uint64_t atomicMax(uint64_t *, uint64_t)
 //   atomicAddBf16(uint32_t *pair, uint32_t packed)
-//   fenceDevice()      orders global memory between workgroups of the device
+//   fenceDevice()      orders global memory between workgroups of the device,
+//                      around atomics; waits for this wave's stores
 //   storeRelease(uint32_t *flag, uint32_t)  uint32_t loadAcquire(flag)
 //   waitForFlag(flag, uint32_t value)       until flag has reached value
+//   A fence or a release orders the accesses of its own wave only: before one
+//   thread tells others of a whole workgroup's writes, every wave calls
+//   fenceDevice() and then sync().
 #ifndef TARGETS_AMD_INSTRUCTIONS_HIP_H
 #define TARGETS_AMD_INSTRUCTIONS_HIP_H
 

@@ -212,45 +212,42 @@ DEV i32x2 readTransposed16(const void *shared) {
 }
 #endif
 
+// Real atomics, so that the race detector knows them for what they are.
 template <typename T>
 DEV T atomicAdd(T *to, T value) {
   static_assert(sizeof(T) == 4, "float, int or unsigned");
-  emulator::acquire(to);
-  T old = *to;
-  *to = old + value;
-  emulator::release(to);
+  emulator::noteAtomic(to);
+  T old = __atomic_fetch_add(to, value, __ATOMIC_RELAXED);
   emulator::notify(to);
   return old;
 }
 DEV uint64_t atomicMax(uint64_t *to, uint64_t value) {
-  uint64_t old = *to;
-  *to = old > value ? old : value;
-  return old;
+  emulator::noteAtomic(to);
+  return __atomic_fetch_max(to, value, __ATOMIC_RELAXED);
 }
 DEV void atomicAddBf16(uint32_t *pair, uint32_t packed) {
-  uint32_t sum = 0;
+  emulator::noteAtomic(pair);
+  uint32_t old = __atomic_load_n(pair, __ATOMIC_RELAXED), sum = 0;
   for (int shift = 0; shift < 32; shift += 16) {
-    float x = emulator::fromBf16(uint16_t(*pair >> shift));
+    float x = emulator::fromBf16(uint16_t(old >> shift));
     float y = emulator::fromBf16(uint16_t(packed >> shift));
     sum |= uint32_t(emulator::toBf16(x + y)) << shift;
   }
-  *pair = sum;
+  __atomic_store_n(pair, sum, __ATOMIC_RELAXED);
 }
-DEV void fenceDevice() {}
+DEV void fenceDevice() { emulator::fence(); }
 DEV void storeRelease(uint32_t *flag, uint32_t value) {
-  emulator::release(flag);
-  *flag = value;
+  __atomic_store_n(flag, value, __ATOMIC_RELEASE);
   emulator::notify(flag);
 }
 DEV uint32_t loadAcquire(const uint32_t *flag) {
   emulator::poll();
-  emulator::acquire(flag);
-  return *flag;
+  return __atomic_load_n(flag, __ATOMIC_ACQUIRE);
 }
 DEV void waitForFlag(const uint32_t *flag, uint32_t value) {
   emulator::waitUntil(flag, "a flag in global memory",
                       [=] { return int(*flag - value) >= 0; });
-  emulator::acquire(flag);
+  (void)__atomic_load_n(flag, __ATOMIC_ACQUIRE);
 }
 
 DEV float exp2(float x) { return ::exp2f(x); }

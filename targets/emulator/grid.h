@@ -66,6 +66,8 @@ struct Thread {
   CopyQueue copies;
   uint32_t uniformCount = 0; // values that all lanes must agree on
   uint64_t uniformHash = 0;
+  bool fenced = false;              // it has ordered its memory for others
+  const void *lastAtomic = nullptr; // that a fence may order later accesses by
 };
 
 /// Where the lanes of a wave, or of a group of waves, meet for one operation.
@@ -178,6 +180,7 @@ struct State {
   std::unordered_map<const void *, std::vector<Thread *>> channels = {};
   std::vector<Device *> devices = {};
   uint64_t rounds = 0; // of polling since something else last happened
+  uint64_t helped = 0; // the round in which polling threads last got help
   bool blockEnded = false;
 };
 

@@ -196,6 +196,25 @@ void waitUntil(const void *channel, const char *what, Condition condition) {
   }
 }
 
+/// A fence between blocks, for the race detector: what came before it is
+/// ordered by this thread's later relaxed atomics; what comes after, by the
+/// last one.
+inline void fence() {
+  Thread &thread = self();
+  thread.fenced = true;
+  if (thread.lastAtomic) {
+    acquire(thread.lastAtomic);
+  }
+}
+/// To be called before each relaxed atomic operation.
+inline void noteAtomic(const void *address) {
+  Thread &thread = self();
+  if (thread.fenced) {
+    release(address);
+  }
+  thread.lastAtomic = address;
+}
+
 /// For loops in a kernel that poll memory: lets others run; fails when nothing
 /// but polling has happened for long.
 inline void poll() {

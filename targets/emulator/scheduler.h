@@ -56,6 +56,8 @@ inline Thread *takeThread() {
   thread->copies = {};
   thread->uniformCount = 0;
   thread->uniformHash = 0;
+  thread->fenced = false;
+  thread->lastAtomic = nullptr;
   return thread.release();
 }
 
@@ -260,6 +262,21 @@ inline bool runDeferred() {
   return true;
 }
 
+/// Threads that poll are never idle: after a while, what would run if they
+/// slept runs.
+inline void helpPolling() {
+  constexpr uint64_t kPatience = 256;
+  if (state.rounds < state.helped) {
+    state.helped = 0;
+  }
+  if (state.rounds - state.helped > kPatience) {
+    state.helped = state.rounds;
+    if (!runDeferred()) {
+      startAnother();
+    }
+  }
+}
+
 /// Reports who waits for what.
 [[noreturn]] inline void failDeadlock() {
   std::string report;
@@ -338,6 +355,7 @@ inline void synchronize() {
     if (state.ready.empty() && !runDeferred() && !startAnother()) {
       failDeadlock();
     }
+    helpPolling();
     if (!state.ready.empty()) {
       std::swap(state.ready[nextRandom() % state.ready.size()],
                 state.ready.back());
