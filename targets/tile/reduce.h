@@ -1,0 +1,222 @@
+//===- reduce.h - Elements across registers, lanes and waves --------------===//
+//
+//   reduce<Max, 1>(result, tile)                 within each wave
+//   reduce<Add, 1, Waves>(result, tile, place)   the last steps through shared memory
+//   relayout(result, tile)                       other registers or lanes of the same wave
+//   relayout(result, tile, place)                through shared memory
+//   lookup(column, row)                          an element of a tile of one column
+//
+//===----------------------------------------------------------------------===//
+#ifndef MODELC_TARGETS_TILE_REDUCE_H
+#define MODELC_TARGETS_TILE_REDUCE_H
+
+namespace modelc {
+
+struct Add {
+  template <class T>
+  TILE static T combine(T a, T b) {
+    return a + b;
+  }
+};
+struct Max {
+  template <class T>
+  TILE static T combine(T a, T b) {
+    return maximum(a, b);
+  }
+};
+struct Min {
+  template <class T>
+  TILE static T combine(T a, T b) {
+    return minimum(a, b);
+  }
+};
+
+/// The bits of an input whose image moves along the dimension.
+template <int Dimension, class B>
+TILE_CONSTEXPR int bitsAlong(int) {
+  int mask = 0;
+  for (int bit = 0; bit < B::count; bit++) {
+    mask |= (Dimension == 0 ? rowOf(B::image(bit)) : columnOf(B::image(bit))) != 0 ? 1 << bit : 0;
+  }
+  return mask;
+}
+
+/// Combines what the lanes hold; all of them get the result.
+template <class Combiner, int Mask, class T, class L>
+TILE void combineLanes(Tile<T, L> &tile) {
+  repeat<log2Of(kWaveSize)>([&](auto bit) INLINE {
+    if constexpr (Mask >> bit.value & 1) {
+      repeat<L::registers>([&](auto r) INLINE {
+        tile.v[r.value] = Combiner::combine(tile.v[r.value], shuffleXor(tile.v[r.value], 1 << bit.value));
+      });
+    }
+  });
+}
+
+/// The wave bits in `mask`, side by side.
+template <int Mask, int Bit = 0>
+TILE int gatherBits(int wave) {
+  if constexpr (Mask >> Bit == 0) {
+    return 0;
+  } else {
+    const int rest = gatherBits<Mask, Bit + 1>(wave);
+    return Mask >> Bit & 1 ? rest << 1 | (wave >> Bit & 1) : rest;
+  }
+}
+
+/// Combines what the waves hold: each writes its part, all read all parts.
+template <class Combiner, int Mask, class T, class L>
+TILE void combineWaves(Tile<T, L> &tile, char *scratch) {
+  constexpr int extent = L::rowCount * L::columnCount, parts = 1 << __builtin_popcount(Mask);
+  constexpr int otherWaves = L::OfWave::unused() & ~Mask;
+  T *const part = (T *)scratch;
+  const int wave = waveId(), own = gatherBits<Mask>(wave) * extent;
+  if ((laneId() & L::OfLane::unused()) == 0 && (wave & otherWaves) == 0) {
+    forEach<L>([&](auto i, int row, int column) INLINE { part[own + row + column] = tile.v[i.value]; });
+  }
+  sync();
+  forEach<L>([&](auto i, int row, int column) INLINE {
+    T sum = part[row + column];
+    repeat<parts - 1>([&](auto p) INLINE { sum = Combiner::combine(sum, part[(p.value + 1) * extent + row + column]); });
+    tile.v[i.value] = sum;
+  });
+  sync();
+}
+
+/// Combines along dimension `Along` (0: over rows) into a tile of extent 1
+/// there. Where waves hold different parts, `scratch` is shared memory for
+/// (parts x extent of the result) elements.
+template <class Combiner, int Along, class T, class R, class L>
+TILE void reduce(Tile<T, R> &result, const Tile<T, L> &tile, char *scratch = nullptr) {
+  constexpr int waves = bitsAlong<Along, typename L::OfWave>(0);
+  bool seen[R::registers] = {};
+  repeat<L::registers>([&](auto r) INLINE {
+    constexpr int to = broadcastRegister<L, R::rowCount, R::columnCount>(r.value);
+    result.v[to] = seen[to] ? Combiner::combine(result.v[to], tile.v[r.value]) : tile.v[r.value];
+    seen[to] = true;
+  });
+  combineLanes<Combiner, bitsAlong<Along, typename L::OfLane>(0)>(result);
+  if constexpr (waves != 0) {
+    combineWaves<Combiner, waves>(result, scratch);
+  }
+}
+template <class Combiner, int Along, class T, class R, class L, class S>
+TILE void reduce(Tile<T, R> &result, const Tile<T, L> &tile, Place<S> scratch) {
+  reduce<Combiner, Along>(result, tile, scratch.at);
+}
+
+//===- Who holds what -----------------------------------------------------===//
+
+/// Where a wave holds its elements: the register (low bits) and lane (from bit
+/// 16) of a position, by elimination over the images of registers, then lanes.
+template <class L>
+struct Holder {
+  static constexpr int registerBits = L::OfRegister::count, bits = registerBits + L::OfLane::count;
+  TILE_CONSTEXPR static int of(int position) {
+    int image[bits + 1] = {}, source[bits + 1] = {};
+    for (int i = 0; i < bits; i++) {
+      image[i] = i < registerBits ? L::OfRegister::image(i) : L::OfLane::image(i - registerBits);
+      source[i] = i < registerBits ? 1 << i : 0x10000 << (i - registerBits);
+    }
+    int result = 0;
+    for (int i = 0; i < bits; i++) {
+      const int lowest = image[i] & -image[i];
+      for (int j = i + 1; j < bits && lowest; j++) {
+        if (image[j] & lowest) {
+          image[j] ^= image[i];
+          source[j] ^= source[i];
+        }
+      }
+    }
+    for (int i = 0; i < bits; i++) {
+      const int lowest = image[i] & -image[i];
+      if (lowest && position & lowest) {
+        position ^= image[i];
+        result ^= source[i];
+      }
+    }
+    return position == 0 ? result : -1;
+  }
+  /// Every element is in each wave.
+  TILE_CONSTEXPR static bool isWhole() {
+    return L::OfWave::reach() == 0;
+  }
+};
+
+/// The holder of bits 1 << 0, 1 << 1, ... of rows or columns.
+template <class L, bool Rows, class Sequence>
+struct HoldersOf;
+template <class L, bool Rows, int... I>
+struct HoldersOf<L, Rows, Sequence<I...>> {
+  using Type = Bits<Holder<L>::of(Rows ? rows(1 << I) : columns(1 << I))...>;
+};
+
+/// Register `r` of the lane `lane`; r differs between lanes.
+template <class T, class L>
+TILE T fromLane(const Tile<T, L> &tile, int r, int lane) {
+  T result = shuffle(tile.v[0], lane);
+  repeat<L::registers - 1>([&](auto other) INLINE {
+    const T value = shuffle(tile.v[other.value + 1], lane);
+    result = r == other.value + 1 ? value : result;
+  });
+  return result;
+}
+
+/// The element of a tile of one column (or row) at a place known at run time.
+template <class Ids>
+TILE typename Ids::Element lookup(const Ids &ids, int index) {
+  using L = typename Ids::InLayout;
+  static_assert(Holder<L>::isWhole(), "expected every wave to hold all row numbers");
+  constexpr bool isColumn = L::rowCount > 1;
+  constexpr int bits = log2Of(isColumn ? L::rowCount : L::columnCount);
+  const int holder = mapBits<typename HoldersOf<L, isColumn, typename SequenceTo<bits>::Type>::Type>(index);
+  return fromLane(ids, holder & 0xFFFF, holder >> 16);
+}
+
+//===- Other layouts ------------------------------------------------------===//
+
+/// Holders in layout L of the images of another layout's bits.
+template <class L, class B>
+struct HoldersOfImages;
+template <class L, int... I>
+struct HoldersOfImages<L, Bits<I...>> {
+  using Type = Bits<Holder<L>::of(I)...>;
+};
+
+template <class A, class B>
+constexpr bool kSameBits = false;
+template <class A>
+constexpr bool kSameBits<A, A> = true;
+
+/// The same elements in another layout of the same waves.
+template <class T, class To, class From>
+TILE void relayout(Tile<T, To> &result, const Tile<T, From> &tile) {
+  static_assert(kSameBits<typename To::OfWave, typename From::OfWave>,
+                "expected the same elements in each wave; others need a shared place");
+  using OfLane = typename HoldersOfImages<From, typename To::OfLane>::Type;
+  constexpr bool inLane = kSameBits<typename To::OfLane, typename From::OfLane>;
+  const int mine = inLane ? 0 : mapBits<OfLane>(laneId());
+  repeat<To::registers>([&](auto r) INLINE {
+    constexpr int holder = Holder<From>::of(To::OfRegister::map(r.value));
+    static_assert(holder >= 0, "expected every element in this wave");
+    if constexpr (inLane && holder < 0x10000) {
+      result.v[r.value] = tile.v[holder];
+    } else {
+      const int at = (inLane ? laneId() << 16 : mine) ^ holder;
+      result.v[r.value] = fromLane(tile, at & 0xFFFF, at >> 16);
+    }
+  });
+}
+
+/// The same elements in any other layout.
+template <class T, class To, class From, class S>
+TILE void relayout(Tile<T, To> &result, const Tile<T, From> &tile, Place<S> scratch) {
+  storeShared(tile, scratch);
+  sync();
+  loadShared(result, scratch);
+  sync();
+}
+
+} // namespace modelc
+
+#endif // MODELC_TARGETS_TILE_REDUCE_H
