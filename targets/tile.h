@@ -25,6 +25,7 @@
 #include "tile/memory.h"
 #include "tile/shared.h"
 #include "tile/reduce.h"
+#include "tile/mma.h"
 // clang-format on
 
 #endif // MODELC_TARGETS_TILE_H

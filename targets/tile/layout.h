@@ -113,7 +113,7 @@ struct SequenceTo<1> {
 template <int Value>
 struct Constant {
   static constexpr int value = Value;
-  TILE_CONSTEXPR operator int() const { return Value; }
+  TILE_MEMBER constexpr operator int() const { return Value; }
 };
 
 template <class F, int... I>

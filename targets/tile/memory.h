@@ -155,28 +155,28 @@ TILE void loadTile(Tile<T, L> &tile, const W &from) {
   forEachVector<L, V>([&](auto r, int row, int column) INLINE {
     const int lies = from.rows.template row<L, r.value>(row);
     const T *p = from.at(lies, column);
-    const auto put = [&](int element, T value) INLINE { tile.v[r.value | V::spread(element)] = value; };
+    const auto put = [&](auto e, T value) INLINE { tile.v[r.value | V::spread(e.value)] = value; };
     if constexpr (!W::isLimited || V::count == 1) {
       const bool valid = from.hasRow(row, lies) && from.hasColumns(column, 1);
       const auto pack = W::isLimited ? readOrZero<Pack<T, V::count>>(p, valid) : read<T, V::count, When>(p);
-      repeat<V::count>([&](auto e) INLINE { put(e.value, pack.v[e.value]); });
+      repeat<V::count>([&](auto e) INLINE { put(e, pack.v[e.value]); });
     } else {
       const bool hasRow = from.hasRow(row + V::rowSteps(V::count - 1), lies + V::rowSteps(V::count - 1));
       if (!W::columnsEnd || from.hasColumns(column, V::columnSteps(V::count - 1) + 1)) {
         if constexpr (Along == Dimension::Column || !W::rowsEnd) {
           const auto pack = readOrZero<Pack<T, V::count>>(p, hasRow);
-          repeat<V::count>([&](auto e) INLINE { put(e.value, pack.v[e.value]); });
+          repeat<V::count>([&](auto e) INLINE { put(e, pack.v[e.value]); });
           return;
         } else if (hasRow) {
           const auto pack = read<T, V::count, When>(p);
-          repeat<V::count>([&](auto e) INLINE { put(e.value, pack.v[e.value]); });
+          repeat<V::count>([&](auto e) INLINE { put(e, pack.v[e.value]); });
           return;
         }
       }
       repeat<V::count>([&](auto e) INLINE {
         const bool valid = from.hasRow(row + V::rowSteps(e.value), lies + V::rowSteps(e.value)) &&
                            from.hasColumns(column + V::columnSteps(e.value), 1);
-        put(e.value, readOrZero<Pack<T, 1>>(p + e.value, valid).v[0]);
+        put(e, readOrZero<Pack<T, 1>>(p + e.value, valid).v[0]);
       });
     }
   });
@@ -192,17 +192,17 @@ TILE void storeTile(const Tile<T, L> &tile, const W &to) {
   forEachVector<L, V>([&](auto r, int row, int column) INLINE {
     const int lies = to.rows.template row<L, r.value>(row);
     T *p = to.at(lies, column);
-    const auto has = [&](int element) INLINE {
-      return to.hasRow(row + V::rowSteps(element), lies + V::rowSteps(element)) &&
-             to.hasColumns(column + V::columnSteps(element), 1);
+    const auto has = [&](auto e) INLINE {
+      return to.hasRow(row + V::rowSteps(e.value), lies + V::rowSteps(e.value)) &&
+             to.hasColumns(column + V::columnSteps(e.value), 1);
     };
-    if (has(V::count - 1)) {
+    if (has(Constant<V::count - 1>{})) {
       Pack<T, V::count> pack;
       repeat<V::count>([&](auto e) INLINE { pack.v[e.value] = tile.v[r.value | V::spread(e.value)]; });
       writeGlobal(p, pack);
     } else if constexpr (V::count > 1) {
       repeat<V::count - 1>([&](auto e) INLINE {
-        if (has(e.value)) {
+        if (has(e)) {
           writeGlobal(p + e.value, Pack<T, 1>{{tile.v[r.value | V::spread(e.value)]}});
         }
       });

@@ -14,19 +14,19 @@ namespace modelc {
 
 struct Add {
   template <class T>
-  TILE static T combine(T a, T b) {
+  TILE_MEMBER static T combine(T a, T b) {
     return a + b;
   }
 };
 struct Max {
   template <class T>
-  TILE static T combine(T a, T b) {
+  TILE_MEMBER static T combine(T a, T b) {
     return maximum(a, b);
   }
 };
 struct Min {
   template <class T>
-  TILE static T combine(T a, T b) {
+  TILE_MEMBER static T combine(T a, T b) {
     return minimum(a, b);
   }
 };

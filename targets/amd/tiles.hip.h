@@ -1,0 +1,181 @@
+//===- tiles.hip.h - What an emitted kernel includes: CDNA ----------------===//
+//
+// The tile functions of ../tile.h on the instructions of instructions.hip.h,
+// and what differs between machines: copies to shared memory, the matrix
+// instructions of the [[mma]] rows, accesses to global memory.
+//
+//   WORKGROUP(threads, perUnit) name(arguments) {...}     a kernel
+//   SHARED_OBJECT(name, bytes);                           char *, its own object
+//   copyTile<Waves>(place, view)                          asynchronous; one entry of waitCopies for each
+//                                                         bytes / (Waves * 64 * kCopyBytes), at least one
+//
+//===----------------------------------------------------------------------===//
+#ifndef TARGETS_AMD_TILES_HIP_H
+#define TARGETS_AMD_TILES_HIP_H
+
+#include "instructions.hip.h"
+
+#define TILE DEV
+#ifdef MODELC_EMULATOR
+#define TILE_MEMBER __attribute__((always_inline))
+#define TILE_CONSTEXPR consteval
+#define TILE_DATA static
+#else
+#define TILE_MEMBER __attribute__((device, always_inline))
+#define TILE_CONSTEXPR __attribute__((host, device)) consteval
+#define TILE_DATA static __attribute__((device))
+#endif
+#define INLINE __attribute__((always_inline))
+
+#define WORKGROUP(threads, perUnit) KERNEL(threads, ((threads) / 64 * (perUnit) + 3) / 4)
+#define SHARED_OBJECT(name, bytes) SHARED(char, name, bytes)
+
+namespace modelc {
+
+//===- Elements -----------------------------------------------------------===//
+
+/// Eight bits: E4M3, as OCP (gfx950) or FNUZ (gfx942).
+struct f8 {
+  uint8_t bits;
+};
+TILE f8 toF8(float x) { return {(uint8_t)packFp8(f32x4{x, 0, 0, 0})}; }
+TILE float toFloat(f8 x) { return unpackFp8(x.bits)[0]; }
+TILE float toFloat(f16 x) { return (float)x; }
+TILE f16 toF16(float x) { return (f16)x; }
+
+template <class T>
+TILE T uniformValue(T value) {
+  if constexpr (sizeof(T) == 4 || sizeof(T) == 8) {
+    return uniform(value);
+  } else {
+    return value;
+  }
+}
+
+//===- Global memory ------------------------------------------------------===//
+
+/// What is read in place of elements beyond a limit, so that a wave issues as
+/// many accesses wherever its tile lies: waits count them.
+alignas(16) TILE_DATA const char kZeros[16] = {};
+
+template <class P, class T>
+TILE P readGlobal(const T *from) {
+  return loadGlobal((const P *)from);
+}
+template <class P, class T>
+TILE P readStreaming(const T *from) {
+  if constexpr (sizeof(P) == 4) {
+    return __builtin_bit_cast(P, loadNontemporal((const int *)from));
+  } else if constexpr (sizeof(P) == 8) {
+    return __builtin_bit_cast(P, loadNontemporal((const i32x2 *)from));
+  } else {
+    return __builtin_bit_cast(P, loadNontemporal((const i32x4 *)from));
+  }
+}
+template <class P, class T>
+TILE P readOrZero(const T *from, bool valid) {
+  return loadGlobal((const P *)(valid ? (const void *)from : kZeros));
+}
+template <class P, class T>
+TILE void writeGlobal(T *to, P pack) {
+  storeGlobal((P *)to, pack);
+}
+template <class T>
+TILE void addGlobal(T *to, T value) {
+  atomicAdd(to, value);
+}
+
+template <class A, class T>
+TILE_CONSTEXPR bool canReadMatrix() {
+  return false;
+}
+template <class A, class Tile>
+TILE void readMatrix(Tile &, const char *, int) {}
+
+} // namespace modelc
+
+#include "../tile.h"
+
+namespace modelc {
+
+//===- Copies to shared memory --------------------------------------------===//
+
+/// Rows end with the buffer descriptor; lanes beyond the last column read
+/// beyond its end. Both leave zeros.
+template <int Waves, class S, class V>
+TILE void copyNear(Place<S> to, const V &from) {
+  using T = typename S::Element;
+  constexpr uint32_t beyond = 0x80000000u;
+  const int rowBytes = (int)from.rowStride * (int)sizeof(T);
+  const int rowEnd = V::rowsEnd ? maximum(minimum(from.rowLimit, S::rowCount), 0) : S::rowCount;
+  const uint32_t bytes = uniform(V::rowsEnd ? rowEnd * rowBytes : (S::rowCount - 1) * rowBytes + S::columnCount * (int)sizeof(T));
+  const Buffer source = buffer(from.base, bytes);
+  copyUnits<S, Waves, kCopyBytes>([&](int waveByte, int, int row, int column) INLINE {
+    uint32_t offset = row * rowBytes + column * (int)sizeof(T);
+    if constexpr (V::columnsEnd) {
+      offset = from.hasColumns(column, kCopyBytes / (int)sizeof(T)) ? offset : beyond;
+    }
+    copyBufferToShared<kCopyBytes>(source, to.at + waveByte, offset);
+  });
+}
+
+/// Rows that lie anywhere: an address for each lane.
+template <int Waves, class S, class V>
+TILE void copyFar(Place<S> to, const V &from) {
+  copyUnits<S, Waves, kCopyBytes>([&](int waveByte, int, int row, int column) INLINE {
+    bool valid = from.hasColumns(column, kCopyBytes / (int)sizeof(typename S::Element));
+    const void *source = kZeros;
+    if (!V::rowsEnd || !__is_same(decltype(from.rows), Paged) || from.hasRow(row, 0)) {
+      const int lies = from.rows.row(row);
+      source = valid && from.hasRow(row, lies) ? (const void *)from.at(lies, column) : kZeros;
+    }
+    copyToShared<kCopyBytes>(source, to.at + waveByte);
+  });
+}
+
+/// Fills a place from global memory, without registers. Beyond the limits it
+/// leaves zeros. Columns are side by side in memory; their limit is a multiple
+/// of kCopyBytes.
+template <int Waves, class S, class V>
+TILE void copyTile(Place<S> to, const V &from) {
+  if constexpr (V::isFar) {
+    copyFar<Waves>(to, from);
+  } else {
+    copyNear<Waves>(to, from);
+  }
+}
+
+//===- Matrix instructions ------------------------------------------------===//
+
+#define MODELC_MFMA(name, depth, operand, vectorA, vectorC, call)                                                      \
+  struct name {                                                                                                        \
+    static constexpr int k = depth;                                                                                    \
+    static constexpr int a = sizeof(vectorA) / sizeof(operand), b = a, c = sizeof(vectorC) / sizeof(float);            \
+    static constexpr int firstStep = rows(1);                                                                          \
+    TILE_MEMBER static void multiply(float *c, const operand *a, const operand *b) {                                          \
+      *(vectorC *)c = call(*(const vectorA *)a, *(const vectorA *)b, *(vectorC *)c);                                   \
+    }                                                                                                                  \
+  }
+MODELC_MFMA(Mfma16x16x16Bf16, 16, bf16, bf16x4, f32x4, mfma16x16x16);
+MODELC_MFMA(Mfma32x32x8Bf16, 8, bf16, bf16x4, f32x16, mfma32x32x8);
+MODELC_MFMA(Mfma16x16x32F8, 32, f8, i32x2, f32x4, mfma16x16x32Fp8);
+MODELC_MFMA(Mfma32x32x16F8, 16, f8, i32x2, f32x16, mfma32x32x16Fp8);
+#if MODELC_CHIP >= 950
+MODELC_MFMA(Mfma16x16x32Bf16, 32, bf16, bf16x8, f32x4, mfma16x16x32);
+MODELC_MFMA(Mfma32x32x16Bf16, 16, bf16, bf16x8, f32x16, mfma32x32x16);
+
+/// Scaled by one: the fast form of eight-bit products.
+TILE f32x4 mfma16x16x128F8(i32x8 a, i32x8 b, f32x4 c) {
+  return mfmaScaled16x16x128<kFp8, kFp8>(a, b, c, kScaleOne, kScaleOne);
+}
+TILE f32x16 mfma32x32x64F8(i32x8 a, i32x8 b, f32x16 c) {
+  return mfmaScaled32x32x64<kFp8, kFp8>(a, b, c, kScaleOne, kScaleOne);
+}
+MODELC_MFMA(Mfma16x16x128F8, 128, f8, i32x8, f32x4, mfma16x16x128F8);
+MODELC_MFMA(Mfma32x32x64F8, 64, f8, i32x8, f32x16, mfma32x32x64F8);
+#endif
+#undef MODELC_MFMA
+
+} // namespace modelc
+
+#endif // TARGETS_AMD_TILES_HIP_H
