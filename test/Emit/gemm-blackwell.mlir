@@ -1,0 +1,63 @@
+// RUN: %modelc-opt %s | %modelc-opt | FileCheck %s
+// Form (C): the accumulator lies in tensor memory, one thread issues everything.
+// CHECK: schedule.kernel @linear
+#c = #schedule.layout<(register = [0:1, 0:2, 0:4, 0:8, 0:16, 0:32, 0:64], lane = [1:0, 2:0, 4:0, 8:0, 16:0], wave = [32:0, 64:0]) -> (row = 128, column = 128)>
+#swizzled = #schedule.layout<(row = [144, 288, 576, 1024, 2048, 4096, 8192], column = [2, 4, 8, 16, 32, 64]) -> (byte = 16384)>
+
+module attributes {schedule.target = "b200"} {
+schedule.kernel @linear(%a: !schedule.buffer<?x256xbf16>, %w: !schedule.buffer<256x256xbf16>, %d: !schedule.buffer<?x256xbf16>, %m: index)
+    guard [#schedule.range<"m", 1 to 16384>]
+    attributes {waves = 4 : i64, stage = #schedule<stage final>, shared_bytes = 131136 : i64, op_name = "linear", note = "128x128x64, 4 slots", tensor_columns = 128 : i64} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  %c4 = arith.constant 4 : index
+  %c64 = arith.constant 64 : index
+  %c128 = arith.constant 128 : index
+  %c256 = arith.constant 256 : index
+  %rows = arith.ceildivsi %m, %c128 : index
+  %aRing = schedule.alloc at 0 : !schedule.tile<128x64xbf16, shared, #swizzled, slots = 4>
+  %wRing = schedule.alloc at 65536 : !schedule.tile<128x64xbf16, shared, #swizzled, slots = 4>
+  %full = schedule.alloc at 131072 : !schedule.barrier<1, slots = 4>
+  %empty = schedule.alloc at 131104 : !schedule.barrier<1, slots = 4>
+  %done = schedule.alloc at 131136 : !schedule.barrier<1>
+  %product = schedule.alloc at 0 : !schedule.tile<128x128xf32, tensor>
+  schedule.loop (%i, %j) = (%c0, %c0) to (%rows, %c2) on workgroups attributes {order = array<i64: 1, 4>} {
+    %row = arith.muli %i, %c128 : index
+    %column = arith.muli %j, %c128 : index
+    schedule.loop (%p) = (%c0) to (%c3) on sequence {
+      %k = arith.muli %p, %c64 : index
+      schedule.arrive %full[%p] {bytes = 32768 : i64} : !schedule.barrier<1, slots = 4>
+      %f0 = schedule.copy %a[%row, %k] to %aRing[%p] valid(%m) arrives(%full : !schedule.barrier<1, slots = 4>) {box} : !schedule.buffer<?x256xbf16>, !schedule.tile<128x64xbf16, shared, #swizzled, slots = 4>
+      %f1 = schedule.copy %w[%column, %k] to %wRing[%p] arrives(%full : !schedule.barrier<1, slots = 4>) {box} : !schedule.buffer<256x256xbf16>, !schedule.tile<128x64xbf16, shared, #swizzled, slots = 4>
+    }
+    schedule.loop (%t) = (%c0) to (%c4) on sequence {
+      schedule.wait on %full[%t] : !schedule.barrier<1, slots = 4>
+      %started = arith.cmpi sgt, %t, %c0 : index
+      %tok = schedule.mma %product, %aRing[%t], %wRing[%t] init(%started : i1) {instruction = "Tcgen05Bf16", grid = array<i64: 1, 1>} : !schedule.tile<128x128xf32, tensor>, !schedule.tile<128x64xbf16, shared, #swizzled, slots = 4>, !schedule.tile<128x64xbf16, shared, #swizzled, slots = 4> -> !schedule.token
+      schedule.arrive %empty[%t] after(%tok) : !schedule.barrier<1, slots = 4>
+      %next = arith.addi %t, %c3 : index
+      %more = arith.cmpi slt, %next, %c4 : index
+      %once = arith.select %more, %c1, %c0 : index
+      schedule.loop (%x) = (%c0) to (%once) on sequence {
+        %last = arith.subi %t, %c1 : index
+        schedule.wait on %empty[%last] : !schedule.barrier<1, slots = 4> {empty}
+        %k = arith.muli %next, %c64 : index
+        schedule.arrive %full[%next] {bytes = 32768 : i64} : !schedule.barrier<1, slots = 4>
+        %f0 = schedule.copy %a[%row, %k] to %aRing[%next] valid(%m) arrives(%full : !schedule.barrier<1, slots = 4>) {box} : !schedule.buffer<?x256xbf16>, !schedule.tile<128x64xbf16, shared, #swizzled, slots = 4>
+        %f1 = schedule.copy %w[%column, %k] to %wRing[%next] arrives(%full : !schedule.barrier<1, slots = 4>) {box} : !schedule.buffer<256x256xbf16>, !schedule.tile<128x64xbf16, shared, #swizzled, slots = 4>
+      }
+    }
+    schedule.arrive %done[%c0] : !schedule.barrier<1>
+    schedule.wait on %done[%c0] : !schedule.barrier<1>
+    %sum = schedule.load %product[] : !schedule.tile<128x128xf32, tensor> -> !schedule.tile<128x128xf32, register, #c>
+    %o = schedule.map (%sum) {
+    ^bb0(%v: f32, %r: index, %q: index):
+      %b = arith.truncf %v : f32 to bf16
+      schedule.yield %b : bf16
+    } : (!schedule.tile<128x128xf32, register, #c>) -> (!schedule.tile<128x128xbf16, register, #c>)
+    schedule.store %o, %d[%row, %column] valid(%m) : !schedule.tile<128x128xbf16, register, #c>, !schedule.buffer<?x256xbf16>
+  }
+}
+}

@@ -1,0 +1,58 @@
+// RUN: %modelc-opt %s | %modelc-opt | FileCheck %s
+// Form (A) with groups of 16-byte copies and products of one wave.
+// CHECK: schedule.kernel @linear
+#a = #schedule.layout<(register = [0:1, 8:0, 0:8, 0:16, 0:32, 16:0, 32:0], lane = [0:2, 0:4, 1:0, 2:0, 4:0], wave = [0:0, 64:0]) -> (row = 128, column = 64)>
+#b = #schedule.layout<(register = [0:1, 0:8, 0:16, 0:32, 8:0, 16:0, 32:0], lane = [0:2, 0:4, 1:0, 2:0, 4:0], wave = [64:0, 0:0]) -> (row = 128, column = 64)>
+#c = #schedule.layout<(register = [0:1, 8:0, 0:8, 0:16, 0:32, 16:0, 32:0], lane = [0:2, 0:4, 1:0, 2:0, 4:0], wave = [0:64, 64:0]) -> (row = 128, column = 128)>
+#inA = #schedule.layout<(row = [144, 288, 576, 1024, 2048, 4096, 8192], column = [2, 4, 8, 16, 32, 64]) -> (byte = 16384)>
+#inB = #schedule.layout<(row = [144, 288, 576, 1024, 2048, 4096, 8192], column = [2, 4, 8, 16, 32, 64]) -> (byte = 16384)>
+
+module attributes {schedule.target = "h100"} {
+schedule.kernel @linear(%a: !schedule.buffer<?x256xbf16>, %w: !schedule.buffer<256x256xbf16>, %d: !schedule.buffer<?x256xbf16>, %m: index)
+    guard [#schedule.range<"m", 1 to 16384>]
+    attributes {waves = 4 : i64, stage = #schedule<stage final>, shared_bytes = 98304 : i64, op_name = "linear", note = "128x128x64, 3 slots"} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c4 = arith.constant 4 : index
+  %c64 = arith.constant 64 : index
+  %c128 = arith.constant 128 : index
+  %c256 = arith.constant 256 : index
+  %rows = arith.ceildivsi %m, %c128 : index
+  %aRing = schedule.alloc at 0 : !schedule.tile<128x64xbf16, shared, #inA, slots = 3>
+  %wRing = schedule.alloc at 49152 : !schedule.tile<128x64xbf16, shared, #inB, slots = 3>
+  schedule.loop (%i, %j) = (%c0, %c0) to (%rows, %c2) on workgroups attributes {order = array<i64: 8, 4>} {
+    %row = arith.muli %i, %c128 : index
+    %column = arith.muli %j, %c128 : index
+    schedule.loop (%p) = (%c0) to (%c2) on sequence {
+      %k = arith.muli %p, %c64 : index
+      %0 = schedule.copy %a[%row, %k] to %aRing[%p] valid(%m, %c256) : !schedule.buffer<?x256xbf16>, !schedule.tile<128x64xbf16, shared, #inA, slots = 3>
+      %1 = schedule.copy %w[%column, %k] to %wRing[%p] valid(%c256, %c256) : !schedule.buffer<256x256xbf16>, !schedule.tile<128x64xbf16, shared, #inB, slots = 3>
+    }
+    %zero = schedule.map () {
+    ^bb0(%r: index, %q: index):
+      %z = arith.constant 0.0 : f32
+      schedule.yield %z : f32
+    } : () -> (!schedule.tile<128x128xf32, register, #c>)
+    %sum = schedule.loop (%t) = (%c0) to (%c4) on sequence carry(%acc = %zero) : !schedule.tile<128x128xf32, register, #c> {
+      schedule.wait {queue = #schedule<queue copies>, pending = 2 : i64}
+      schedule.sync workgroup
+      %next = arith.addi %t, %c2 : index
+      %k = arith.muli %next, %c64 : index
+      %0 = schedule.copy %a[%row, %k] to %aRing[%next] valid(%m, %c256) : !schedule.buffer<?x256xbf16>, !schedule.tile<128x64xbf16, shared, #inA, slots = 3>
+      %1 = schedule.copy %w[%column, %k] to %wRing[%next] valid(%c256, %c256) : !schedule.buffer<256x256xbf16>, !schedule.tile<128x64xbf16, shared, #inB, slots = 3>
+      %x = schedule.load %aRing[%t] : !schedule.tile<128x64xbf16, shared, #inA, slots = 3> -> !schedule.tile<128x64xbf16, register, #a>
+      %y = schedule.load %wRing[%t] : !schedule.tile<128x64xbf16, shared, #inB, slots = 3> -> !schedule.tile<128x64xbf16, register, #b>
+      %r = schedule.mma %acc, %x, %y {instruction = "MmaSync16x8x16Bf16", grid = array<i64: 2, 2>} : !schedule.tile<128x128xf32, register, #c>, !schedule.tile<128x64xbf16, register, #a>, !schedule.tile<128x64xbf16, register, #b> -> !schedule.tile<128x128xf32, register, #c>
+      schedule.yield %r : !schedule.tile<128x128xf32, register, #c>
+    }
+    schedule.wait {queue = #schedule<queue copies>, pending = 0 : i64}
+    %o = schedule.map (%sum) {
+    ^bb0(%v: f32, %r: index, %q: index):
+      %b = arith.truncf %v : f32 to bf16
+      schedule.yield %b : bf16
+    } : (!schedule.tile<128x128xf32, register, #c>) -> (!schedule.tile<128x128xbf16, register, #c>)
+    schedule.store %o, %d[%row, %column] valid(%m) : !schedule.tile<128x128xbf16, register, #c>, !schedule.buffer<?x256xbf16>
+  }
+}
+}
