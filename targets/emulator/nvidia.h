@@ -20,8 +20,9 @@
 
 #include "emulator.h"
 
+#include "nvidiaState.h"
+
 #include "nvidia/descriptors.cuh"
-#include "nvidiaNumbers.h"
 
 #include <atomic>
 #include <bit>
@@ -140,10 +141,8 @@ DEV float abs(float x) { return std::fabs(x); }
 DEV int max(int x, int y) { return std::max(x, y); }
 DEV int min(int x, int y) { return std::min(x, y); }
 
-DEV bf16 toBf16(float value) { return {emulator::nvidia::floatToBf16(value)}; }
-DEV float toFloat(bf16 value) {
-  return emulator::nvidia::bf16ToFloat(value.bits);
-}
+DEV bf16 toBf16(float value) { return {emulator::toBf16(value)}; }
+DEV float toFloat(bf16 value) { return emulator::fromBf16(value.bits); }
 DEV uint32_t packBf16(float first, float second) {
   return toBf16(first).bits | uint32_t(toBf16(second).bits) << 16;
 }
@@ -151,16 +150,16 @@ DEV f32x2 unpackBf16(uint32_t word) {
   return {asFloat(word << 16), asFloat(word & 0xFFFF0000u)};
 }
 DEV uint16_t packFp8(float first, float second) {
-  return uint16_t(emulator::nvidia::floatToE4m3(first) |
-                  emulator::nvidia::floatToE4m3(second) << 8);
+  return uint16_t(emulator::nvidia::toFp8(first) |
+                  emulator::nvidia::toFp8(second) << 8);
 }
 DEV uint32_t packFp8(f32x4 values) {
   return packFp8(values[0], values[1]) | uint32_t(packFp8(values[2], values[3]))
                                              << 16;
 }
 DEV f32x2 unpackFp8(uint16_t pair) {
-  return {emulator::nvidia::e4m3ToFloat(uint8_t(pair)),
-          emulator::nvidia::e4m3ToFloat(uint8_t(pair >> 8))};
+  return {emulator::nvidia::fromFp8(uint8_t(pair)),
+          emulator::nvidia::fromFp8(uint8_t(pair >> 8))};
 }
 DEV f32x4 unpackFp8(uint32_t word) {
   const f32x2 low = unpackFp8(uint16_t(word)),

@@ -15,8 +15,8 @@ constexpr int kFragmentRows = 16;
 
 /// Element i of two or four in a register.
 inline float elementOfWord(uint32_t word, int i, int elementBytes) {
-  return elementBytes == 1 ? e4m3ToFloat(uint8_t(word >> 8 * i))
-                           : bf16ToFloat(uint16_t(word >> 16 * i));
+  return elementBytes == 1 ? fromFp8(uint8_t(word >> 8 * i))
+                           : fromBf16(uint16_t(word >> 16 * i));
 }
 
 /// A fragment of 16 rows: lane l has rows l / 4 and l / 4 + 8, the units of k

@@ -4,7 +4,6 @@
 #ifndef TARGETS_EMULATOR_NVIDIAOPERAND_H
 #define TARGETS_EMULATOR_NVIDIAOPERAND_H
 
-#include "nvidiaNumbers.h"
 #include "nvidiaState.h"
 
 namespace emulator::nvidia {
@@ -109,9 +108,9 @@ inline SharedOperand decodeBlackwell(uint64_t descriptor, Major major,
 /// Element `i` of a 16-byte unit.
 inline float elementOf(const void *unit, int i, int elementBytes) {
   if (elementBytes == 1) {
-    return e4m3ToFloat(static_cast<const uint8_t *>(unit)[i]);
+    return fromFp8(static_cast<const uint8_t *>(unit)[i]);
   }
-  return bf16ToFloat(static_cast<const uint16_t *>(unit)[i]);
+  return fromBf16(static_cast<const uint16_t *>(unit)[i]);
 }
 
 /// Reads elements (firstRow + r, k) into out[r * rowStep + k * depthStep].

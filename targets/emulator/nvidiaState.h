@@ -4,6 +4,7 @@
 #define TARGETS_EMULATOR_NVIDIASTATE_H
 
 #include "emulator.h"
+#include "numbers.h"
 
 #include "nvidia/descriptors.cuh"
 
@@ -164,6 +165,19 @@ inline void later(bool late, int queue, const char *what,
                                      acquire(&block.deferred[queue]);
                                      action();
                                    }});
+}
+
+/// Numbers of 8 bits are e4m3; the instructions saturate.
+inline float fromFp8(uint8_t bits) { return kValues<kE4M3>.of[bits]; }
+inline uint8_t toFp8(float value) {
+  return uint8_t(encode(kE4M3, value, Overflow::Saturate));
+}
+
+/// Subnormal results become zero, as .ftz says.
+inline float flush(float value) {
+  return std::fabs(value) < std::numeric_limits<float>::min()
+             ? std::copysign(0.0f, value)
+             : value;
 }
 
 /// The bytes at an address of the shared window, which must lie inside a

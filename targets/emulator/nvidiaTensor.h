@@ -72,7 +72,7 @@ inline void readTensorA(TensorMemory &tensor, const TensorMma &op,
   for (int row = 0; row < shape.rows; ++row) {
     for (int k = 0; k < kDepth; ++k) {
       uint32_t word = tensor.at(laneOfRow(shape.rows, row), first + k / 2);
-      a[row * kDepth + k] = bf16ToFloat(uint16_t(word >> k % 2 * 16));
+      a[row * kDepth + k] = fromBf16(uint16_t(word >> k % 2 * 16));
     }
   }
 }

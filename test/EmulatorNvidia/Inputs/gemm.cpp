@@ -45,9 +45,9 @@ TensorMap mapOf(uint16_t *base, int rows, int columns, uint32_t boxRows) {
 
 /// The largest error, in units of what rounding to bf16 allows; NaN counts 1e9.
 double worstError(const Allocation<uint16_t> &a, const Allocation<uint16_t> &b, const Allocation<uint16_t> &c) {
-  using emulator::nvidia::bf16ToFloat;
+  using emulator::fromBf16;
   auto at = [](const Allocation<uint16_t> &x, int i) {
-    return double(bf16ToFloat(const_cast<Allocation<uint16_t> &>(x)[size_t(i)]));
+    return double(fromBf16(const_cast<Allocation<uint16_t> &>(x)[size_t(i)]));
   };
   double worst = 0;
   for (int i = 0; i < kM; ++i) {
@@ -77,7 +77,7 @@ int runVariant(const Variant &variant) {
   Allocation<uint16_t> a(kM * kK), b(kN * kK), c(kM * kN);
   for (Allocation<uint16_t> *x : {&a, &b}) {
     for (uint16_t &value : *x) {
-      value = emulator::nvidia::floatToBf16(normal(random));
+      value = emulator::toBf16(normal(random));
     }
   }
   Arguments arguments{mapOf(a.data(), kM, kK, 128), mapOf(b.data(), kN, kK, 128), mapOf(c.data(), kM, kN, STORE_ROWS)};
