@@ -19,7 +19,7 @@
       emulator::sharedObject(&name##Key, sizeof(name##Object)))
 #define DYNAMIC_SHARED(name) char *name = emulator::dynamicShared()
 
-#include "amd_matrix.h"
+#include "amdMatrix.h"
 
 namespace modelc {
 

@@ -48,6 +48,7 @@
 #include "asynchronous.h"
 #include "fiber.h"
 #include "grid.h"
+#include "launch.h"
 #include "meeting.h"
 #include "memory.h"
 #include "scheduler.h"

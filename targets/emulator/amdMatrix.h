@@ -1,8 +1,8 @@
 // The matrix instructions of CDNA on the emulator: the wave's operands are
 // gathered once into plain matrices, multiplied, and dealt out again. Layouts
 // as in targets/amd/instructions.hip.h; sums are in float, in the order of K.
-#ifndef TARGETS_EMULATOR_AMD_MATRIX_H
-#define TARGETS_EMULATOR_AMD_MATRIX_H
+#ifndef TARGETS_EMULATOR_AMDMATRIX_H
+#define TARGETS_EMULATOR_AMDMATRIX_H
 
 #include "emulator.h"
 #include "numbers.h"
@@ -236,4 +236,4 @@ DEV f32x16 mfmaScaled32x32x64(OperandA a, OperandB b, f32x16 c, int scaleA,
 
 } // namespace modelc
 
-#endif // TARGETS_EMULATOR_AMD_MATRIX_H
+#endif // TARGETS_EMULATOR_AMDMATRIX_H
