@@ -4,6 +4,7 @@
 
 #include "dialects/Model/Model.h"
 #include "dialects/Schedule/Schedule.h"
+#include "lib/Kernels/Kernels.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -17,6 +18,7 @@ void modelc::registerEverything(mlir::DialectRegistry &registry) {
 }
 
 void modelc::registerAllPasses() {
+  registerKernelPasses();
   mlir::registerCanonicalizerPass();
   mlir::registerCSEPass();
 }

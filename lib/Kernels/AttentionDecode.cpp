@@ -1,0 +1,171 @@
+//===- AttentionDecode.cpp - Attention of one new token, split over keys --===//
+//
+// A workgroup owns one sequence, one KV head with its group of query heads (the
+// rows of one tile), and one part of the keys, which it walks. It leaves an
+// unnormalised result with its maximum and sum; a second kernel owns one
+// sequence and group and joins the parts.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Kernels/Families.h"
+#include "lib/Kernels/KernelBuilder.h"
+#include "lib/Kernels/Softmax.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace modelc;
+using namespace modelc::kernels;
+using namespace modelc::schedule;
+
+static constexpr int64_t kDynamic = ShapedType::kDynamic;
+
+namespace {
+/// The parts of all splits in memory.
+struct Parts {
+  Value result, statistic;
+
+  static Parts declare(KernelBuilder &k, const HeadShape &shape,
+                       int64_t maxSplits) {
+    return {k.buffer("part", {kDynamic, maxSplits, shape.heads, shape.headDim},
+                     k.f32()),
+            k.buffer("stat", {kDynamic, maxSplits, shape.heads, 2}, k.f32())};
+  }
+  /// From `column` of the heads from `head` to `limit`.
+  static Place heads(KernelBuilder &k, Value buffer, Scalar sequence,
+                     Scalar split, Scalar head, Scalar limit, int64_t column) {
+    return at(buffer, {sequence, split, head, k.constant(column)})
+        .walks(2, 3)
+        .valid({limit});
+  }
+};
+
+struct Decode {
+  KernelBuilder &k;
+  const HeadShape &shape;
+  const DecodeTile &tile;
+  Value q, keys, values, contexts, pages;
+  Parts parts;
+  Scalar splits;
+
+  void declare();
+  void ownPart(Scalar sequence, Scalar kvHead, Scalar split);
+};
+} // namespace
+
+void Decode::declare() {
+  SmallVector<int64_t> cache = {kDynamic, shape.kvHeads, shape.headDim};
+  q = k.buffer("q", {kDynamic, shape.heads, shape.headDim}, shape.element);
+  keys = k.buffer("k_cache", cache, shape.cacheElement);
+  values = k.buffer("v_cache", cache, shape.cacheElement);
+  contexts = k.buffer("contexts", {kDynamic}, k.i32());
+  pages = k.buffer("pages", {kDynamic, kDynamic}, k.i32());
+  parts = Parts::declare(k, shape, tile.maxSplits);
+}
+
+void Decode::ownPart(Scalar sequence, Scalar kvHead, Scalar split) {
+  Scalar context = k.loadIndex("context", at(contexts, {sequence}));
+  Scalar head = k.name("head", kvHead * static_cast<double>(shape.group()));
+  Scalar headLimit = head + static_cast<double>(shape.group());
+  Value queries = k.load(
+      "queries", {tile.queries, shape.headDim},
+      at(q, {sequence, head, k.constant(0)}).walks(1, 2).valid({headLimit}));
+  // Whole tiles of keys are dealt to the splits.
+  Scalar tiles = k.name("tiles", ceilDiv(context, tile.keys));
+  Scalar share = k.name("share", (tiles + splits - 1.0) / splits);
+  Scalar first = k.name("first", split * share);
+  Scalar trips =
+      k.name("trips", maximum(minimum(share, tiles - first), k.constant(0)));
+  std::string expect =
+      "context / splits / " + std::to_string(tile.keys) + " + 0.5 / splits";
+  Softmax start = Softmax::start(k, tile.queries, shape.headDim);
+  auto body = [&](Scalar t, ValueRange carried) {
+    Scalar key = k.name("key", (first + t) * static_cast<double>(tile.keys));
+    KeyTile next = {keys,   values, pages,   sequence,
+                    kvHead, key,    context, tile.keys};
+    auto isVisible = [&](Element e) { return key + e.column < context; };
+    return addKeys(k, shape, Softmax::of(carried), queries, next, isVisible)
+        .values();
+  };
+  Softmax end = Softmax::of(k.loop("t", trips, expect, start.carried(), body));
+  auto place = [&](Value buffer, int64_t column) {
+    return Parts::heads(k, buffer, sequence, split, head, headLimit, column);
+  };
+  k.store(end.result, place(parts.result, 0));
+  k.store(end.maximum, place(parts.statistic, 0));
+  k.store(end.sum, place(parts.statistic, 1));
+}
+
+KernelOp kernels::buildAttentionDecode(OpBuilder &builder, const Label &label,
+                                       const HeadShape &shape,
+                                       const DecodeTile &tile,
+                                       Range sequences) {
+  KernelBuilder k(builder, label.symbol, label.op, tile.waves);
+  Decode kernel = {k, shape, tile, {}, {}, {}, {}, {}, {}, {}};
+  kernel.declare();
+  Scalar count = k.size("sequences", sequences.minimum, sequences.maximum);
+  kernel.splits = k.size("splits", 1, tile.maxSplits);
+  k.bindExtent(kernel.pages, 1, k.size("pages_per_sequence", 1, INT32_MAX));
+  k.grid({{"s", count},
+          {"h", k.constant(shape.kvHeads)},
+          {"split", kernel.splits}},
+         [&](ArrayRef<Scalar> index) {
+           kernel.ownPart(index[0], index[1], index[2]);
+         });
+  return k.finish(label.note);
+}
+
+/// One more part in the running softmax.
+static Softmax addPart(KernelBuilder &k, Softmax softmax, Softmax part) {
+  Type f32 = k.f32();
+  Value maximum = k.map("max", f32, {softmax.maximum, part.maximum},
+                        [](Element e) { return kernels::maximum(e[0], e[1]); });
+  auto decay = [&](StringRef name, Value from) {
+    return k.map(name, f32, {from, maximum},
+                 [](Element e) { return exp2(e[0] - e[1]); });
+  };
+  Value left = decay("left", softmax.maximum);
+  Value right = decay("right", part.maximum);
+  auto join = [](Element e) { return e[0] * e[1] + e[2] * e[3]; };
+  return {k.map("o", f32, {softmax.result, left, part.result, right}, join),
+          maximum,
+          k.map("sum", f32, {softmax.sum, left, part.sum, right}, join)};
+}
+
+KernelOp kernels::buildAttentionCombine(OpBuilder &builder, const Label &label,
+                                        const HeadShape &shape,
+                                        const DecodeTile &tile,
+                                        Range sequences) {
+  KernelBuilder k(builder, label.symbol, label.op, tile.combineWaves);
+  Parts parts = Parts::declare(k, shape, tile.maxSplits);
+  Value out =
+      k.buffer("out", {kDynamic, shape.heads, shape.headDim}, shape.element);
+  Scalar count = k.size("sequences", sequences.minimum, sequences.maximum);
+  Scalar splits = k.size("splits", 1, tile.maxSplits);
+  int64_t rows = llvm::PowerOf2Ceil(shape.group());
+  k.grid({{"s", count}, {"h", k.constant(shape.kvHeads)}}, [&](ArrayRef<Scalar>
+                                                                   index) {
+    Scalar head = k.name("head", index[1] * static_cast<double>(shape.group()));
+    Scalar limit = head + static_cast<double>(shape.group());
+    Softmax start = Softmax::start(k, rows, shape.headDim);
+    auto body = [&](Scalar split, ValueRange carried) {
+      auto load = [&](StringRef name, Value buffer, int64_t width,
+                      int64_t column) {
+        return k.load(
+            name, {rows, width},
+            Parts::heads(k, buffer, index[0], split, head, limit, column));
+      };
+      // The first part has keys, so that the maximum is finite from the
+      // first trip on.
+      Softmax part = {load("part", parts.result, shape.headDim, 0),
+                      load("part_max", parts.statistic, 1, 0),
+                      load("part_sum", parts.statistic, 1, 1)};
+      return addPart(k, Softmax::of(carried), part).values();
+    };
+    Softmax end =
+        Softmax::of(k.loop("split", splits, "", start.carried(), body));
+    k.store(
+        finishSoftmax(k, shape, end),
+        at(out, {index[0], head, k.constant(0)}).walks(1, 2).valid({limit}));
+  });
+  return k.finish(label.note);
+}

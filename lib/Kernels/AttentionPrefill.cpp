@@ -1,0 +1,101 @@
+//===- AttentionPrefill.cpp - Causal attention of many new tokens ---------===//
+//
+// A workgroup owns a tile of queries of one sequence and one head and walks the
+// keys that its last query may see, in the paged cache: those of earlier steps
+// and those that this step has appended. Keys beyond are never loaded; those
+// behind single queries of the tile are masked.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Kernels/Families.h"
+#include "lib/Kernels/KernelBuilder.h"
+#include "lib/Kernels/Sequences.h"
+#include "lib/Kernels/Softmax.h"
+
+using namespace mlir;
+using namespace modelc;
+using namespace modelc::kernels;
+using namespace modelc::schedule;
+
+static constexpr int64_t kDynamic = ShapedType::kDynamic;
+
+namespace {
+struct Prefill {
+  KernelBuilder &k;
+  const HeadShape &shape;
+  const PrefillTile &tile;
+  Value q, keys, values, out;
+  SequenceArguments sequences;
+
+  void declare();
+  void ownQueries(const Sequence &sequence, Scalar first, Scalar head);
+};
+} // namespace
+
+void Prefill::declare() {
+  SmallVector<int64_t> rows = {kDynamic, shape.heads, shape.headDim};
+  SmallVector<int64_t> cache = {kDynamic, shape.kvHeads, shape.headDim};
+  q = k.buffer("q", rows, shape.element);
+  keys = k.buffer("k_cache", cache, shape.cacheElement);
+  values = k.buffer("v_cache", cache, shape.cacheElement);
+  sequences = SequenceArguments::declare(k);
+  out = k.buffer("out", rows, shape.element);
+}
+
+void Prefill::ownQueries(const Sequence &sequence, Scalar first, Scalar head) {
+  Scalar row = sequence.start + first;
+  auto rowsOf = [&](Value buffer) {
+    return at(buffer, {row, head, k.constant(0)})
+        .walks(0, 2)
+        .valid({sequence.end});
+  };
+  Value queries = k.load("queries", {tile.queries, shape.headDim}, rowsOf(q));
+  Scalar kvHead = k.name("kv_head", head / static_cast<double>(shape.group()));
+  Scalar position = k.name("position", sequence.past + first);
+  Scalar seen =
+      minimum(position + static_cast<double>(tile.queries), sequence.context);
+  Scalar trips = k.name("trips", ceilDiv(seen, tile.keys));
+  // A query in the middle of the new tokens, at the end of its own tile.
+  std::string expect = "(context - tokens / sequences / 2 + " +
+                       std::to_string(tile.queries / 2) + ") / " +
+                       std::to_string(tile.keys) + " + 0.5";
+  Softmax start = Softmax::start(k, tile.queries, shape.headDim);
+  auto body = [&](Scalar t, ValueRange carried) {
+    Scalar key = k.name("key", t * static_cast<double>(tile.keys));
+    KeyTile next = {keys,   values, sequences.pages,  sequence.index,
+                    kvHead, key,    sequence.context, tile.keys};
+    auto isVisible = [&](Element e) {
+      return key + e.column <= position + e.row;
+    };
+    return addKeys(k, shape, Softmax::of(carried), queries, next, isVisible)
+        .values();
+  };
+  Softmax end = Softmax::of(k.loop("t", trips, expect, start.carried(), body));
+  k.store(finishSoftmax(k, shape, end), rowsOf(out));
+}
+
+KernelOp kernels::buildAttentionPrefill(OpBuilder &builder, const Label &label,
+                                        const HeadShape &shape,
+                                        const PrefillTile &tile,
+                                        StepRange sizes) {
+  KernelBuilder k(builder, label.symbol, label.op, tile.waves);
+  Prefill kernel = {k, shape, tile, {}, {}, {}, {}, {}};
+  kernel.declare();
+  k.size("tokens", 1, sizes.sequences.maximum * sizes.longest.maximum);
+  Scalar count =
+      k.size("sequences", sizes.sequences.minimum, sizes.sequences.maximum);
+  Scalar longest =
+      k.size("longest", sizes.longest.minimum, sizes.longest.maximum);
+  Scalar pages = k.size("pages_per_sequence", 1, INT32_MAX);
+  k.bindExtent(kernel.sequences.pages, 1, pages);
+  Scalar tiles = k.name("tiles", ceilDiv(longest, tile.queries));
+  k.grid({{"s", count}, {"h", k.constant(shape.heads)}, {"i", tiles}},
+         [&](ArrayRef<Scalar> index) {
+           Sequence sequence = kernel.sequences.load(k, index[0]);
+           Scalar first =
+               k.name("first", index[2] * static_cast<double>(tile.queries));
+           k.when(first < sequence.count, kLiveTiles,
+                  [&] { kernel.ownQueries(sequence, first, index[1]); });
+         });
+  return k.finish(label.note);
+}

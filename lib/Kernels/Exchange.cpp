@@ -1,0 +1,136 @@
+//===- Exchange.cpp - All-reduce and all-gather between peers -------------===//
+//
+// A workgroup owns one tile on every device. It stores it to all devices, then
+// raises its flag on all, then waits for the flags of all: one step over the
+// fabric. To reduce, it then adds the tiles of all devices in the order of
+// their ranks, so that all have the same bits.
+//
+// Flags hold the number of the call, which every tile counts in `epochs`; calls
+// alternate between two halves of the staging buffer. A device can be one call
+// ahead of another, not two: it waits for the flag that the other raises after
+// it has read the call before.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Kernels/Families.h"
+#include "lib/Kernels/KernelBuilder.h"
+#include "lib/Kernels/Rows.h"
+
+using namespace mlir;
+using namespace modelc;
+using namespace modelc::kernels;
+using namespace modelc::schedule;
+
+static constexpr int64_t kDynamic = ShapedType::kDynamic;
+
+namespace {
+struct Exchanger {
+  KernelBuilder &k;
+  const ExchangeShape &shape;
+  const RowTile &tile;
+  RowWriter rowsOf;
+  Value x, staging, flags, epochs, out;
+  Scalar rank, m;
+
+  Place staged(Scalar half, Scalar from, Scalar row, Scalar column) const;
+  Place gathered(Scalar row, Scalar column) const;
+  void meet(Scalar number, Scalar call);
+  void addAll(Scalar half, Scalar row, Scalar column);
+  void ownTile(Scalar number, Scalar row, Scalar column);
+};
+} // namespace
+
+/// The tile of device `from` in the staging buffer.
+Place Exchanger::staged(Scalar half, Scalar from, Scalar row,
+                        Scalar column) const {
+  Place place = at(staging, {half, from, row, column}).walks(2, 3);
+  bool isRagged = shape.columns % tile.columns != 0;
+  return isRagged ? place.valid({m, k.constant(shape.columns)})
+                  : place.valid({m});
+}
+
+/// This device's tile among the columns of all.
+Place Exchanger::gathered(Scalar row, Scalar column) const {
+  Scalar base = rank * static_cast<double>(shape.columns);
+  Place place = at(out, {row, base + column}).walks(0, 1);
+  bool isRagged = shape.columns % tile.columns != 0;
+  return isRagged ? place.valid({m, base + static_cast<double>(shape.columns)})
+                  : place.valid({m});
+}
+
+/// Raises the flag of a tile on all devices and waits for those of all.
+void Exchanger::meet(Scalar number, Scalar call) {
+  Scalar ranks = k.constant(shape.ranks);
+  k.loop("peer", ranks, "", [&](Scalar peer) {
+    k.arrive(at(flags, {number, rank}).peer(peer), call);
+  });
+  k.loop("peer", ranks, "",
+         [&](Scalar peer) { k.wait(at(flags, {number, peer}), call); });
+}
+
+void Exchanger::addAll(Scalar half, Scalar row, Scalar column) {
+  Shape whole = {tile.rows, tile.columns};
+  Value zero = k.fill("zero", whole, k.f32(), 0);
+  auto add = [&](Scalar peer, ValueRange carried) -> KernelBuilder::Values {
+    Value y = k.load("y", whole, staged(half, peer, row, column));
+    return {k.map("sum", k.f32(), {carried[0], y},
+                  [&](Element e) { return e[0] + convert(e[1], k.f32()); })};
+  };
+  Value sum =
+      k.loop("peer", k.constant(shape.ranks), "", {{"sum", zero}}, add)[0];
+  Value result = k.map("result", shape.element, sum,
+                       [&](Element e) { return convert(e[0], shape.element); });
+  k.store(result, rowsOf.tileAt(out, row, column));
+}
+
+void Exchanger::ownTile(Scalar number, Scalar row, Scalar column) {
+  bool isReduce = shape.kind == Exchange::Reduce;
+  Scalar call = k.name("call", k.loadIndex("done", at(epochs, {number})) + 1.0);
+  Scalar half = k.name("half", call % 2);
+  Value mine =
+      k.load("mine", {tile.rows, tile.columns}, rowsOf.tileAt(x, row, column));
+  k.loop("peer", k.constant(shape.ranks), "", [&](Scalar peer) {
+    Place place =
+        isReduce ? staged(half, rank, row, column) : gathered(row, column);
+    k.store(mine, place.peer(peer));
+  });
+  meet(number, call);
+  if (isReduce) {
+    addAll(half, row, column);
+  }
+  k.store(convert(call, k.i32()), at(epochs, {number}));
+}
+
+KernelOp kernels::buildExchange(OpBuilder &builder, const Label &label,
+                                const ExchangeShape &shape, const RowTile &tile,
+                                Range rows) {
+  KernelBuilder k(builder, label.symbol, label.op, tile.waves);
+  bool isReduce = shape.kind == Exchange::Reduce;
+  Value x = k.buffer("x", {kDynamic, shape.columns}, shape.element);
+  Value staging;
+  if (isReduce) {
+    staging =
+        k.buffer("staging", {2, shape.ranks, shape.stagingRows, shape.columns},
+                 shape.element);
+  }
+  Value flags = k.buffer("flags", {kDynamic, shape.ranks}, k.i32());
+  Value epochs = k.buffer("epochs", {kDynamic}, k.i32());
+  int64_t width = isReduce ? shape.columns : shape.columns * shape.ranks;
+  Value out = k.buffer("out", {kDynamic, width}, shape.element);
+  Scalar rank = k.size("rank", 0, shape.ranks - 1);
+  Scalar m = k.size("m", rows.minimum, rows.maximum);
+  Exchanger exchanger = {k,   shape,   tile,  {k, shape.columns, tile, m},
+                         x,   staging, flags, epochs,
+                         out, rank,    m};
+  Scalar rowTiles = k.name("row_tiles", ceilDiv(m, tile.rows));
+  Scalar columnTiles =
+      k.constant(llvm::divideCeil(shape.columns, tile.columns));
+  k.grid({{"i", rowTiles}, {"j", columnTiles}}, [&](ArrayRef<Scalar> index) {
+    Scalar number = k.name("number", index[0] * columnTiles + index[1]);
+    Scalar row = k.name("row", index[0] * static_cast<double>(tile.rows));
+    Scalar column =
+        k.name("column", index[1] * static_cast<double>(tile.columns));
+    exchanger.ownTile(number, row, column);
+  });
+  return k.finish(label.note);
+}

@@ -1,0 +1,241 @@
+//===- Families.h - The kernel families, their shapes and their tiles -----===//
+//
+// A *shape* says what a kernel computes and is fixed by the model. A *tile*
+// says how it is cut over workgroups and waves; Tiling chooses it. A family
+// turns both into one kernel in the plain form. Element types of activations,
+// weights and caches are builtin types of MLIR; all sums are in f32.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LIB_KERNELS_FAMILIES_H
+#define LIB_KERNELS_FAMILIES_H
+
+#include "dialects/Schedule/Schedule.h"
+#include <string>
+
+namespace modelc::kernels {
+
+/// How a kernel is called: its symbol, the stable name of the op it serves, and
+/// why it is scheduled so.
+struct Label {
+  std::string symbol, op, note;
+};
+
+/// The sizes of the run that a kernel serves, both ends included.
+struct Range {
+  int64_t minimum = 1, maximum = 1;
+  bool operator==(const Range &) const = default;
+};
+
+//===----------------------------------------------------------------------===//
+// Linear: d[m, n] = epilogue(a[m, k] * w[n, k]^T)
+//===----------------------------------------------------------------------===//
+
+struct LinearShape {
+  int64_t columns = 0;   ///< of d; with swiglu w has twice as many rows
+  int64_t inputs = 0;    ///< k
+  mlir::Type element;    ///< of a and w
+  mlir::Type result;     ///< of d
+  mlir::Type biasType;   ///< null: no bias
+  bool isScaled = false; ///< f32 scale of each row of a and each row of w
+  bool hasResidual = false;
+  bool isSwiglu = false;
+  /// With swiglu: rows of gate, then rows of up, that alternate in w.
+  int64_t interleave = 0;
+  /// Rows of w.
+  int64_t weightRows() const { return isSwiglu ? 2 * columns : columns; }
+};
+
+struct LinearTile {
+  int64_t m = 0, n = 0, k = 0; ///< of d, and of the step along the sum
+  int64_t waves = 4;
+  int64_t splits = 1; ///< parts of the sum, by different workgroups
+  /// The weight is the first operand of the matrix instruction.
+  bool isSwapped = false;
+  /// Of the kernel that adds the parts: rows and columns of d.
+  int64_t reduceM = 1, reduceN = 1024, reduceWaves = 4;
+};
+
+/// Arguments: a, w, [a_scale, w_scale], [bias], [residual], d, m; with splits >
+/// 1: a, w, partial[m, splits, weight rows] in f32, m.
+schedule::KernelOp buildLinear(mlir::OpBuilder &builder, const Label &label,
+                               const LinearShape &shape, const LinearTile &tile,
+                               Range rows);
+
+/// Adds the parts and applies the epilogue. Arguments: partial, [a_scale,
+/// w_scale], [bias], [residual], d, m.
+schedule::KernelOp buildLinearReduce(mlir::OpBuilder &builder,
+                                     const Label &label,
+                                     const LinearShape &shape,
+                                     const LinearTile &tile, Range rows);
+
+//===----------------------------------------------------------------------===//
+// Kernels that own whole rows
+//===----------------------------------------------------------------------===//
+
+/// Rows of one workgroup and the columns it walks at a time.
+struct RowTile {
+  int64_t rows = 1, columns = 0;
+  int64_t waves = 4;
+};
+
+struct NormShape {
+  int64_t columns = 0;
+  mlir::Type element;
+  mlir::Type weightType;
+  mlir::Type result; ///< 8 bits: quantised, with a scale for each row
+  bool hasResidual = false, hasSum = false;
+  double epsilon = 0;
+};
+
+/// Arguments: x, weight, [residual], out, [scale], [sum], m.
+schedule::KernelOp buildNorm(mlir::OpBuilder &builder, const Label &label,
+                             const NormShape &shape, const RowTile &tile,
+                             Range rows);
+
+struct QuantiseShape {
+  int64_t columns = 0;
+  mlir::Type element;
+  mlir::Type result;
+  bool isSwiglu = false; ///< of silu(gate) * up instead of x
+};
+
+/// Arguments: x (or gate, up), out, scale, m.
+schedule::KernelOp buildQuantise(mlir::OpBuilder &builder, const Label &label,
+                                 const QuantiseShape &shape,
+                                 const RowTile &tile, Range rows);
+
+enum class Elementwise { Add, Swiglu };
+
+/// Arguments: a, b, out, m.
+schedule::KernelOp buildElementwise(mlir::OpBuilder &builder,
+                                    const Label &label, Elementwise kind,
+                                    int64_t columns, mlir::Type element,
+                                    const RowTile &tile, Range rows);
+
+struct GatherShape {
+  int64_t columns = 0;
+  int64_t tableRows = 0; ///< 0: a size of the run
+  mlir::Type element;
+  /// The row of the last token of each sequence, instead of rows by number.
+  bool isLast = false;
+};
+
+/// Arguments: ids (or starts), table, out, m. `m` counts rows of out.
+schedule::KernelOp buildGather(mlir::OpBuilder &builder, const Label &label,
+                               const GatherShape &shape, const RowTile &tile,
+                               Range rows);
+
+//===----------------------------------------------------------------------===//
+// Attention
+//===----------------------------------------------------------------------===//
+
+/// Heads of one device, and its cache: K and V are [rows, kvHeads, headDim],
+/// row = page * pageSize + slot.
+struct HeadShape {
+  int64_t heads = 0, kvHeads = 0, headDim = 0, pageSize = 0;
+  mlir::Type element;      ///< of queries and results
+  mlir::Type cacheElement; ///< 8 bits: converted without a scale, saturated
+  int64_t group() const { return heads / kvHeads; }
+};
+
+/// Sizes of a step. `longest` counts the new tokens of one sequence.
+struct StepRange {
+  Range sequences, longest;
+};
+
+struct RopeTile {
+  int64_t tokens = 1; ///< of one workgroup
+  /// Queries: rows of a tile are the heads of a group, not tokens.
+  bool packsHeads = false;
+  int64_t waves = 1;
+};
+
+/// Rotates queries and keys, appends keys and values. Arguments: qkv[tokens,
+/// heads + 2 kvHeads, headDim], rope[position, 2, headDim / 2] (cosines,
+/// sines; f32), starts, contexts, pages, q, k_cache, v_cache, tokens,
+/// sequences, longest, pages_per_sequence.
+schedule::KernelOp buildRopeAppend(mlir::OpBuilder &builder, const Label &label,
+                                   const HeadShape &shape, const RopeTile &tile,
+                                   StepRange sizes);
+
+struct PrefillTile {
+  int64_t queries = 0, keys = 0; ///< of one workgroup, of one trip
+  int64_t waves = 4;
+};
+
+/// Arguments: q, k_cache, v_cache, starts, contexts, pages, out, tokens,
+/// sequences, longest, pages_per_sequence.
+schedule::KernelOp buildAttentionPrefill(mlir::OpBuilder &builder,
+                                         const Label &label,
+                                         const HeadShape &shape,
+                                         const PrefillTile &tile,
+                                         StepRange sizes);
+
+struct DecodeTile {
+  int64_t queries = 16, keys = 0; ///< rows of the packed group, keys of a trip
+  int64_t waves = 4;
+  int64_t maxSplits = 1;
+  int64_t combineWaves = 1;
+};
+
+/// Arguments: q, k_cache, v_cache, contexts, pages, part[sequence, split, head,
+/// headDim], stat[sequence, split, head, 2] (maximum, sum), sequences, splits,
+/// pages_per_sequence.
+schedule::KernelOp buildAttentionDecode(mlir::OpBuilder &builder,
+                                        const Label &label,
+                                        const HeadShape &shape,
+                                        const DecodeTile &tile,
+                                        Range sequences);
+
+/// Joins the splits. Arguments: part, stat, out, sequences, splits.
+schedule::KernelOp buildAttentionCombine(mlir::OpBuilder &builder,
+                                         const Label &label,
+                                         const HeadShape &shape,
+                                         const DecodeTile &tile,
+                                         Range sequences);
+
+//===----------------------------------------------------------------------===//
+// Sampling and exchange between devices
+//===----------------------------------------------------------------------===//
+
+struct SampleShape {
+  int64_t vocabulary = 0;
+  mlir::Type element; ///< of the logits
+  bool isGreedy = true;
+  int64_t topK = 0; ///< 0: all
+  double topP = 1;  ///< 1: all
+  double temperature = 1;
+};
+
+struct SampleTile {
+  int64_t columns = 0; ///< of the row that is walked at a time
+  int64_t waves = 4;
+  int64_t ways = 4; ///< thresholds of one step of a search: 2, 4 or 16
+};
+
+/// Arguments: logits, [draws], out, sequences.
+schedule::KernelOp buildSample(mlir::OpBuilder &builder, const Label &label,
+                               const SampleShape &shape, const SampleTile &tile,
+                               Range sequences);
+
+enum class Exchange { Reduce, Gather };
+
+struct ExchangeShape {
+  Exchange kind = Exchange::Reduce;
+  int64_t columns = 0; ///< of one device
+  int64_t ranks = 1;
+  mlir::Type element;
+  int64_t stagingRows = 0; ///< capacity of the staging buffer
+};
+
+/// All devices store to all, raise flags, wait, and (reduce) add. Arguments: x,
+/// staging[2, ranks, rows, columns] and flags[tiles, ranks] of every device,
+/// epochs[tiles], out, rank, m.
+schedule::KernelOp buildExchange(mlir::OpBuilder &builder, const Label &label,
+                                 const ExchangeShape &shape,
+                                 const RowTile &tile, Range rows);
+
+} // namespace modelc::kernels
+
+#endif // LIB_KERNELS_FAMILIES_H

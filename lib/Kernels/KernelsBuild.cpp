@@ -1,0 +1,308 @@
+//===- KernelsBuild.cpp - One kernel of one family, for developers --------===//
+//
+// `--kernels-build="family=linear shape=columns:256,inputs:512 tile=m:64,n:64,
+// k:32 types=element:bf16,result:f32 range=1:64"` appends a kernel to the
+// module. Keys are those of the structs in Families.h; flags are numbers.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Kernels/Families.h"
+#include "lib/Kernels/Kernels.h"
+#include "mlir/AsmParser/AsmParser.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Pass/Pass.h"
+#include <set>
+
+using namespace mlir;
+using namespace modelc;
+using namespace modelc::kernels;
+using namespace modelc::schedule;
+
+namespace {
+
+/// key:value pairs of the command line; says which were never asked for.
+class Settings {
+public:
+  LogicalResult read(Operation *op, ArrayRef<std::string> list) {
+    for (StringRef text : list) {
+      auto [key, value] = text.split(':');
+      if (value.empty()) {
+        return op->emitError("expected key:value, got '") << text << "'";
+      }
+      values[key.str()] = value.str();
+    }
+    return success();
+  }
+  double number(StringRef key, double otherwise) {
+    std::string text = take(key);
+    double value = otherwise;
+    return text.empty() || StringRef(text).getAsDouble(value) ? otherwise
+                                                              : value;
+  }
+  int64_t integer(StringRef key, int64_t otherwise) {
+    return static_cast<int64_t>(number(key, static_cast<double>(otherwise)));
+  }
+  bool flag(StringRef key) { return integer(key, 0) != 0; }
+  Type type(StringRef key, Type otherwise) {
+    std::string text = take(key);
+    return text.empty() ? otherwise : parseType(text, otherwise.getContext());
+  }
+  /// Of a type that may be absent.
+  Type optionalType(StringRef key, MLIRContext *context) {
+    std::string text = take(key);
+    return text.empty() ? Type() : parseType(text, context);
+  }
+  LogicalResult finish(Operation *op) const {
+    for (const auto &[key, value] : values) {
+      if (!taken.contains(key)) {
+        return op->emitError("expected a key of the family's structs, got '")
+               << key << "'";
+      }
+    }
+    return success();
+  }
+
+private:
+  std::string take(StringRef key) {
+    taken.insert(key.str());
+    auto found = values.find(key.str());
+    return found == values.end() ? "" : found->second;
+  }
+  std::map<std::string, std::string> values;
+  std::set<std::string> taken;
+};
+
+struct KernelsBuildPass
+    : PassWrapper<KernelsBuildPass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(KernelsBuildPass)
+  KernelsBuildPass() = default;
+  KernelsBuildPass(const KernelsBuildPass &other) : PassWrapper(other) {}
+
+  StringRef getArgument() const final { return "kernels-build"; }
+  StringRef getDescription() const final {
+    return "Append one kernel of one family in the plain form";
+  }
+  void getDependentDialects(DialectRegistry &registry) const final {
+    registry.insert<ScheduleDialect, arith::ArithDialect, math::MathDialect>();
+  }
+  void runOnOperation() final;
+
+  Option<std::string> family{*this, "family",
+                             llvm::cl::desc("name of the family")};
+  Option<std::string> symbol{*this, "symbol",
+                             llvm::cl::desc("of the kernel; else the family")};
+  Option<std::string> target{*this, "target",
+                             llvm::cl::desc("named in the module")};
+  ListOption<std::string> shape{*this, "shape", llvm::cl::desc("what it does")};
+  ListOption<std::string> types{*this, "types",
+                                llvm::cl::desc("element types")};
+  ListOption<std::string> tile{*this, "tile", llvm::cl::desc("how it is cut")};
+  ListOption<std::string> range{*this, "range",
+                                llvm::cl::desc("sizes that it serves")};
+};
+
+/// What a family's function below gets.
+struct Request {
+  OpBuilder &builder;
+  Label label;
+  Settings &settings;
+  Type bf16;
+
+  Range rows() const {
+    return {settings.integer("min", 1), settings.integer("max", 4096)};
+  }
+  StepRange step() const {
+    return {rows(), {1, settings.integer("longest", 4096)}};
+  }
+  RowTile rowTile() const {
+    RowTile tile;
+    tile.rows = settings.integer("rows", tile.rows);
+    tile.columns = settings.integer("n", 1024);
+    tile.waves = settings.integer("waves", tile.waves);
+    return tile;
+  }
+  HeadShape heads() const {
+    HeadShape shape;
+    shape.heads = settings.integer("heads", 8);
+    shape.kvHeads = settings.integer("kv_heads", 2);
+    shape.headDim = settings.integer("head_dim", 128);
+    shape.pageSize = settings.integer("page", 16);
+    shape.element = settings.type("element", bf16);
+    shape.cacheElement = settings.type("cache", bf16);
+    return shape;
+  }
+};
+
+} // namespace
+
+static void buildLinearPart(const Request &r, bool isReduce) {
+  Settings &s = r.settings;
+  LinearShape shape;
+  shape.columns = s.integer("columns", 256);
+  shape.inputs = s.integer("inputs", 512);
+  shape.element = s.type("element", r.bf16);
+  shape.result = s.type("result", r.bf16);
+  shape.biasType = s.optionalType("bias", r.builder.getContext());
+  shape.isScaled = s.flag("scaled");
+  shape.hasResidual = s.flag("residual");
+  shape.isSwiglu = s.flag("swiglu");
+  shape.interleave = s.integer("interleave", shape.columns);
+  LinearTile tile;
+  tile.m = s.integer("m", 64);
+  tile.n = s.integer("n", 64);
+  tile.k = s.integer("k", 64);
+  tile.waves = s.integer("waves", tile.waves);
+  tile.splits = s.integer("splits", tile.splits);
+  tile.isSwapped = s.flag("swapped");
+  tile.reduceM = s.integer("reduce_m", tile.reduceM);
+  tile.reduceN = s.integer("reduce_n", tile.reduceN);
+  auto build = isReduce ? buildLinearReduce : buildLinear;
+  build(r.builder, r.label, shape, tile, r.rows());
+}
+
+static void buildNormKernel(const Request &r) {
+  Settings &s = r.settings;
+  NormShape shape;
+  shape.columns = s.integer("columns", 256);
+  shape.element = s.type("element", r.bf16);
+  shape.weightType = s.type("weight", r.bf16);
+  shape.result = s.type("result", r.bf16);
+  shape.hasResidual = s.flag("residual");
+  shape.hasSum = s.flag("sum");
+  shape.epsilon = s.number("epsilon", 1e-5);
+  buildNorm(r.builder, r.label, shape, r.rowTile(), r.rows());
+}
+
+static void buildQuantiseKernel(const Request &r) {
+  Settings &s = r.settings;
+  QuantiseShape shape;
+  shape.columns = s.integer("columns", 256);
+  shape.element = s.type("element", r.bf16);
+  shape.result = s.type("result", Float8E4M3FNType::get(r.bf16.getContext()));
+  shape.isSwiglu = s.flag("swiglu");
+  buildQuantise(r.builder, r.label, shape, r.rowTile(), r.rows());
+}
+
+static void buildElementwiseKernel(const Request &r) {
+  Settings &s = r.settings;
+  Elementwise kind = s.flag("swiglu") ? Elementwise::Swiglu : Elementwise::Add;
+  buildElementwise(r.builder, r.label, kind, s.integer("columns", 256),
+                   s.type("element", r.bf16), r.rowTile(), r.rows());
+}
+
+static void buildGatherKernel(const Request &r) {
+  Settings &s = r.settings;
+  GatherShape shape;
+  shape.columns = s.integer("columns", 256);
+  shape.tableRows = s.integer("table", 0);
+  shape.element = s.type("element", r.bf16);
+  shape.isLast = s.flag("last");
+  buildGather(r.builder, r.label, shape, r.rowTile(), r.rows());
+}
+
+static void buildRopeAppendKernel(const Request &r) {
+  Settings &s = r.settings;
+  RopeTile tile;
+  tile.tokens = s.integer("tokens", tile.tokens);
+  tile.packsHeads = s.flag("packs_heads");
+  tile.waves = s.integer("waves", tile.waves);
+  buildRopeAppend(r.builder, r.label, r.heads(), tile, r.step());
+}
+
+static void buildPrefillKernel(const Request &r) {
+  Settings &s = r.settings;
+  PrefillTile tile;
+  tile.queries = s.integer("queries", 64);
+  tile.keys = s.integer("keys", 64);
+  tile.waves = s.integer("waves", tile.waves);
+  buildAttentionPrefill(r.builder, r.label, r.heads(), tile, r.step());
+}
+
+static void buildDecodePart(const Request &r, bool isCombine) {
+  Settings &s = r.settings;
+  DecodeTile tile;
+  tile.queries = s.integer("queries", tile.queries);
+  tile.keys = s.integer("keys", 64);
+  tile.waves = s.integer("waves", tile.waves);
+  tile.maxSplits = s.integer("splits", 8);
+  tile.combineWaves = s.integer("combine_waves", tile.combineWaves);
+  auto build = isCombine ? buildAttentionCombine : buildAttentionDecode;
+  build(r.builder, r.label, r.heads(), tile, r.rows());
+}
+
+static void buildSampleKernel(const Request &r) {
+  Settings &s = r.settings;
+  SampleShape shape;
+  shape.vocabulary = s.integer("vocabulary", 32000);
+  shape.element = s.type("element", r.builder.getF32Type());
+  shape.isGreedy = !s.flag("random");
+  shape.topK = s.integer("top_k", 0);
+  shape.topP = s.number("top_p", 1);
+  shape.temperature = s.number("temperature", 1);
+  SampleTile tile;
+  tile.columns = s.integer("n", 1024);
+  tile.waves = s.integer("waves", tile.waves);
+  tile.ways = s.integer("ways", tile.ways);
+  buildSample(r.builder, r.label, shape, tile, r.rows());
+}
+
+static void buildExchangeKernel(const Request &r) {
+  Settings &s = r.settings;
+  ExchangeShape shape;
+  shape.kind = s.flag("gather") ? Exchange::Gather : Exchange::Reduce;
+  shape.columns = s.integer("columns", 256);
+  shape.ranks = s.integer("ranks", 2);
+  shape.element = s.type("element", r.bf16);
+  shape.stagingRows = s.integer("staging", r.rows().maximum);
+  buildExchange(r.builder, r.label, shape, r.rowTile(), r.rows());
+}
+
+/// The families by name.
+static const std::map<std::string, std::function<void(const Request &)>> &
+families() {
+  static const std::map<std::string, std::function<void(const Request &)>>
+      table = {
+          {"linear", [](auto &r) { buildLinearPart(r, false); }},
+          {"linear-reduce", [](auto &r) { buildLinearPart(r, true); }},
+          {"norm", buildNormKernel},
+          {"quantise", buildQuantiseKernel},
+          {"elementwise", buildElementwiseKernel},
+          {"gather", buildGatherKernel},
+          {"rope-append", buildRopeAppendKernel},
+          {"attention-prefill", buildPrefillKernel},
+          {"attention-decode", [](auto &r) { buildDecodePart(r, false); }},
+          {"attention-combine", [](auto &r) { buildDecodePart(r, true); }},
+          {"sample", buildSampleKernel},
+          {"exchange", buildExchangeKernel},
+      };
+  return table;
+}
+
+void KernelsBuildPass::runOnOperation() {
+  ModuleOp module = getOperation();
+  auto found = families().find(family);
+  if (found == families().end()) {
+    module.emitError("expected a family of kernels, got '") << family << "'";
+    return signalPassFailure();
+  }
+  Settings settings;
+  for (ArrayRef<std::string> list :
+       {ArrayRef<std::string>(shape), ArrayRef<std::string>(types),
+        ArrayRef<std::string>(tile), ArrayRef<std::string>(range)}) {
+    if (failed(settings.read(module, list))) {
+      return signalPassFailure();
+    }
+  }
+  OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+  if (!target.empty()) {
+    module->setAttr("schedule.target", builder.getStringAttr(target));
+  }
+  std::string name = symbol.empty() ? family : symbol;
+  llvm::replace(name, '-', '_');
+  found->second({builder, {name, name, ""}, settings, builder.getBF16Type()});
+  if (failed(settings.finish(module))) {
+    signalPassFailure();
+  }
+}
+
+void modelc::registerKernelPasses() { PassRegistration<KernelsBuildPass>(); }

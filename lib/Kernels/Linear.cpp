@@ -1,0 +1,319 @@
+//===- Linear.cpp - d = a * w^T with its epilogue -------------------------===//
+//
+// A workgroup owns a tile of m x n elements of d and walks K in steps of k. Of
+// SwiGLU it owns the same tile of gate and of up, in two accumulators. With
+// splits it owns one part of K and writes f32 sums to a workspace; a second
+// kernel owns a tile of d again and adds the parts.
+//
+// Swapped, the weight is the first operand of the matrix instruction and the
+// accumulator holds the transposed tile, n x m: so that few rows of a do not
+// leave wide instructions empty.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Kernels/Families.h"
+#include "lib/Kernels/KernelBuilder.h"
+
+using namespace mlir;
+using namespace modelc;
+using namespace modelc::kernels;
+using namespace modelc::schedule;
+
+static constexpr int64_t kDynamic = ShapedType::kDynamic;
+
+namespace {
+
+/// What the two kernels share: arguments of the epilogue, and places that know
+/// whether tiles are transposed.
+struct LinearWriter {
+  KernelBuilder &k;
+  const LinearShape &shape;
+  bool isSwapped;
+  int64_t tileM, tileN;
+  Value aScale, wScale, bias, residual, d;
+  Scalar m;
+
+  LinearWriter(KernelBuilder &k, const LinearShape &shape, bool isSwapped,
+               int64_t tileM, int64_t tileN)
+      : k(k), shape(shape), isSwapped(isSwapped), tileM(tileM), tileN(tileN) {}
+
+  void declareEpilogue();
+  Shape tile() const;
+  /// A tile of a buffer whose rows are those of d: `dims` walk its rows and
+  /// columns.
+  Place tileAt(Value buffer, ArrayRef<Scalar> offsets, Scalar columnLimit,
+               int64_t rowDim, int64_t columnDim) const;
+  Value loadPerRow(StringRef name, Value buffer, Scalar row);
+  Value loadPerColumn(StringRef name, Value buffer, Scalar column);
+  /// The rows of w that hold the gate (or the only) values of columns of d.
+  Scalar weightRow(Scalar column) const;
+  Scalar upRow(Scalar gateRow) const {
+    return k.name("up_row", gateRow + static_cast<double>(shape.interleave));
+  }
+  void storeResult(ValueRange sums, Scalar row, Scalar column);
+  Scalar finishElement(Element e) const;
+
+private:
+  void addColumnInputs(SmallVectorImpl<Value> &inputs, Scalar row);
+};
+
+} // namespace
+
+void LinearWriter::declareEpilogue() {
+  if (shape.isScaled) {
+    aScale = k.buffer("a_scale", {kDynamic}, k.f32());
+    wScale = k.buffer("w_scale", {shape.weightRows()}, k.f32());
+  }
+  if (shape.biasType) {
+    bias = k.buffer("bias", {shape.weightRows()}, shape.biasType);
+  }
+  if (shape.hasResidual) {
+    residual = k.buffer("residual", {kDynamic, shape.columns}, shape.result);
+  }
+  d = k.buffer("d", {kDynamic, shape.columns}, shape.result);
+}
+
+Shape LinearWriter::tile() const {
+  return isSwapped ? Shape{tileN, tileM} : Shape{tileM, tileN};
+}
+
+Place LinearWriter::tileAt(Value buffer, ArrayRef<Scalar> offsets,
+                           Scalar columnLimit, int64_t rowDim,
+                           int64_t columnDim) const {
+  Place place = at(buffer, offsets);
+  bool isRagged = shape.columns % tileN != 0;
+  if (isSwapped) {
+    return place.walks(columnDim, rowDim).valid({columnLimit, m});
+  }
+  place = place.walks(rowDim, columnDim);
+  return isRagged ? place.valid({m, columnLimit}) : place.valid({m});
+}
+
+Value LinearWriter::loadPerRow(StringRef name, Value buffer, Scalar row) {
+  Shape vector = isSwapped ? Shape{1, tileM} : Shape{tileM, 1};
+  Place place = at(buffer, {row}).walks(0, 0);
+  return k.load(name, vector,
+                isSwapped ? place.valid({m, m}) : place.valid({m}));
+}
+
+Value LinearWriter::loadPerColumn(StringRef name, Value buffer, Scalar column) {
+  Shape vector = isSwapped ? Shape{tileN, 1} : Shape{1, tileN};
+  Place place = at(buffer, {column}).walks(0, 0);
+  if (shape.columns % tileN != 0) {
+    Scalar limit = k.constant(shape.weightRows());
+    place = isSwapped ? place.valid({limit}) : place.valid({limit, limit});
+  }
+  return k.load(name, vector, place);
+}
+
+Scalar LinearWriter::weightRow(Scalar column) const {
+  if (!shape.isSwiglu || shape.interleave == shape.columns) {
+    return column;
+  }
+  double interleave = shape.interleave;
+  return k.name("gate_row", column + column / interleave * interleave);
+}
+
+/// Scales and biases of gate, then of up.
+void LinearWriter::addColumnInputs(SmallVectorImpl<Value> &inputs, Scalar row) {
+  if (shape.isScaled) {
+    inputs.push_back(loadPerColumn("w_scales", wScale, row));
+  }
+  if (bias) {
+    inputs.push_back(loadPerColumn("biases", bias, row));
+  }
+}
+
+/// One element of d. Inputs in order: sums, row scale, then for each sum its
+/// column scale and bias, then the residual.
+Scalar LinearWriter::finishElement(Element e) const {
+  unsigned sums = shape.isSwiglu ? 2 : 1, next = sums;
+  Scalar rowScale;
+  if (shape.isScaled) {
+    rowScale = e[next++];
+  }
+  SmallVector<Scalar, 2> values;
+  for (unsigned i = 0; i < sums; ++i) {
+    Scalar value = e[i];
+    if (shape.isScaled) {
+      value = value * (rowScale * e[next++]);
+    }
+    if (shape.biasType) {
+      value = value + convert(e[next++], k.f32());
+    }
+    values.push_back(value);
+  }
+  Scalar value = values[0];
+  if (shape.isSwiglu) {
+    value = swiglu(value, values[1]);
+  }
+  if (shape.hasResidual) {
+    value = value + convert(e[next], k.f32());
+  }
+  return convert(value, shape.result);
+}
+
+void LinearWriter::storeResult(ValueRange sums, Scalar row, Scalar column) {
+  Scalar limit = k.constant(shape.columns);
+  SmallVector<Value> inputs(sums);
+  if (shape.isScaled) {
+    inputs.push_back(loadPerRow("a_scales", aScale, row));
+  }
+  Scalar gate = weightRow(column);
+  addColumnInputs(inputs, gate);
+  if (shape.isSwiglu) {
+    addColumnInputs(inputs, upRow(gate));
+  }
+  if (residual) {
+    inputs.push_back(
+        k.load("r", tile(), tileAt(residual, {row, column}, limit, 0, 1)));
+  }
+  Value result = k.map("result", shape.result, inputs,
+                       [&](Element e) { return finishElement(e); });
+  k.store(result, tileAt(d, {row, column}, limit, 0, 1));
+}
+
+//===----------------------------------------------------------------------===//
+// The walk along K
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct Product {
+  LinearWriter &linear;
+  const LinearTile &tile;
+  Value a, w;
+
+  Value step(StringRef name, Value accumulator, Value x, Scalar weightRow,
+             Scalar depth);
+  KernelBuilder::Values walk(Scalar row, Scalar column, Scalar part);
+};
+} // namespace
+
+/// One matrix product of the tile `x` of a with a tile of w.
+Value Product::step(StringRef name, Value accumulator, Value x,
+                    Scalar weightRow, Scalar depth) {
+  KernelBuilder &k = linear.k;
+  const LinearShape &shape = linear.shape;
+  Place place = at(w, {weightRow, depth});
+  if (shape.inputs % tile.k != 0) {
+    place =
+        place.valid({k.constant(shape.weightRows()), k.constant(shape.inputs)});
+  } else if (shape.columns % tile.n != 0) {
+    place = place.valid({k.constant(shape.weightRows())});
+  }
+  Value y = k.load("y", {tile.n, tile.k}, place);
+  return linear.isSwapped ? k.mma(name, accumulator, y, x)
+                          : k.mma(name, accumulator, x, y);
+}
+
+KernelBuilder::Values Product::walk(Scalar row, Scalar column, Scalar part) {
+  KernelBuilder &k = linear.k;
+  const LinearShape &shape = linear.shape;
+  int64_t steps = llvm::divideCeil(shape.inputs, tile.k);
+  int64_t stepsOfPart = llvm::divideCeil(steps, tile.splits);
+  Scalar first = k.name("first", part * static_cast<double>(stepsOfPart));
+  Scalar trips = k.constant(stepsOfPart);
+  if (steps % tile.splits != 0) {
+    trips = maximum(minimum(trips, k.constant(steps) - first), k.constant(0));
+  }
+  Scalar gate = linear.weightRow(column);
+  Scalar up = shape.isSwiglu ? linear.upRow(gate) : gate;
+  SmallVector<Carried> sums = {
+      {"sum", k.fill("zero", linear.tile(), k.f32(), 0)}};
+  if (shape.isSwiglu) {
+    sums[0].name = "gate";
+    sums.push_back({"up", k.fill("zero", linear.tile(), k.f32(), 0)});
+  }
+  return k.loop("t", trips, "", sums, [&](Scalar t, ValueRange carried) {
+    Scalar depth = k.name("depth", (first + t) * static_cast<double>(tile.k));
+    Place place = at(a, {row, depth});
+    place = shape.inputs % tile.k != 0
+                ? place.valid({linear.m, k.constant(shape.inputs)})
+                : place.valid({linear.m});
+    Value x = k.load("x", {tile.m, tile.k}, place);
+    KernelBuilder::Values next = {step("sum", carried[0], x, gate, depth)};
+    if (shape.isSwiglu) {
+      next.push_back(step("up", carried[1], x, up, depth));
+    }
+    return next;
+  });
+}
+
+KernelOp kernels::buildLinear(OpBuilder &builder, const Label &label,
+                              const LinearShape &shape, const LinearTile &tile,
+                              Range rows) {
+  KernelBuilder k(builder, label.symbol, label.op, tile.waves);
+  LinearWriter linear(k, shape, tile.isSwapped, tile.m, tile.n);
+  Product product = {linear, tile, {}, {}};
+  product.a = k.buffer("a", {kDynamic, shape.inputs}, shape.element);
+  product.w = k.buffer("w", {shape.weightRows(), shape.inputs}, shape.element);
+  Value partial;
+  if (tile.splits == 1) {
+    linear.declareEpilogue();
+  } else {
+    partial = k.buffer("partial", {kDynamic, tile.splits, shape.weightRows()},
+                       k.f32());
+  }
+  Scalar m = linear.m = k.size("m", rows.minimum, rows.maximum);
+  Scalar rowTiles = k.name("row_tiles", ceilDiv(m, tile.m));
+  Scalar columnTiles = k.constant(llvm::divideCeil(shape.columns, tile.n));
+  SmallVector<Axis> axes = {{"i", rowTiles}, {"j", columnTiles}};
+  if (tile.splits > 1) {
+    axes.push_back({"part", k.constant(tile.splits)});
+  }
+  k.grid(axes, [&](ArrayRef<Scalar> index) {
+    Scalar row = k.name("row", index[0] * static_cast<double>(tile.m));
+    Scalar column = k.name("column", index[1] * static_cast<double>(tile.n));
+    Scalar part = tile.splits > 1 ? index[2] : k.constant(0);
+    KernelBuilder::Values sums = product.walk(row, column, part);
+    if (tile.splits == 1) {
+      return linear.storeResult(sums, row, column);
+    }
+    for (auto [i, sum] : llvm::enumerate(sums)) {
+      Scalar base = k.constant(i * shape.columns);
+      Scalar limit = k.constant((i + 1) * shape.columns);
+      k.store(sum,
+              linear.tileAt(partial, {row, part, base + column}, limit, 0, 2));
+    }
+  });
+  return k.finish(label.note);
+}
+
+KernelOp kernels::buildLinearReduce(OpBuilder &builder, const Label &label,
+                                    const LinearShape &shape,
+                                    const LinearTile &tile, Range rows) {
+  KernelBuilder k(builder, label.symbol, label.op, tile.reduceWaves);
+  LinearWriter linear(k, shape, /*isSwapped=*/false, tile.reduceM,
+                      tile.reduceN);
+  Value partial =
+      k.buffer("partial", {kDynamic, tile.splits, shape.weightRows()}, k.f32());
+  linear.declareEpilogue();
+  Scalar m = linear.m = k.size("m", rows.minimum, rows.maximum);
+  Scalar rowTiles = k.name("row_tiles", ceilDiv(m, tile.reduceM));
+  Scalar columnTiles =
+      k.constant(llvm::divideCeil(shape.columns, tile.reduceN));
+  k.grid({{"i", rowTiles}, {"j", columnTiles}}, [&](ArrayRef<Scalar> index) {
+    Scalar row = k.name("row", index[0] * static_cast<double>(tile.reduceM));
+    Scalar column =
+        k.name("column", index[1] * static_cast<double>(tile.reduceN));
+    SmallVector<Carried> sums(
+        shape.isSwiglu ? 2 : 1,
+        {"sum", k.fill("zero", linear.tile(), k.f32(), 0)});
+    auto add = [&](Scalar part, ValueRange carried) {
+      KernelBuilder::Values next;
+      for (auto [i, sum] : llvm::enumerate(carried)) {
+        Scalar base = k.constant(i * shape.columns);
+        Scalar limit = k.constant((i + 1) * shape.columns);
+        Value x = k.load(
+            "x", linear.tile(),
+            linear.tileAt(partial, {row, part, base + column}, limit, 0, 2));
+        next.push_back(k.map("sum", k.f32(), {sum, x},
+                             [](Element e) { return e[0] + e[1]; }));
+      }
+      return next;
+    };
+    linear.storeResult(k.loop("part", k.constant(tile.splits), "", sums, add),
+                       row, column);
+  });
+  return k.finish(label.note);
+}

@@ -1,0 +1,94 @@
+//===- Norm.cpp - RMS norm, with residual, with quantisation --------------===//
+//
+// A workgroup owns a few whole rows, held in registers: it reads them once and
+// walks nothing. Columns beyond the width of the model are masked; they are
+// zero and so do not change the sum of squares.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Kernels/Families.h"
+#include "lib/Kernels/KernelBuilder.h"
+#include "lib/Kernels/Rows.h"
+
+using namespace mlir;
+using namespace modelc;
+using namespace modelc::kernels;
+using namespace modelc::schedule;
+
+static constexpr int64_t kDynamic = ShapedType::kDynamic;
+
+namespace {
+struct NormArguments {
+  Value x, weight, residual, out, scale, sum;
+  Scalar m;
+};
+} // namespace
+
+static NormArguments declare(KernelBuilder &k, const NormShape &shape,
+                             Range rows) {
+  NormArguments arguments;
+  SmallVector<int64_t> matrix = {kDynamic, shape.columns};
+  arguments.x = k.buffer("x", matrix, shape.element);
+  arguments.weight = k.buffer("weight", {shape.columns}, shape.weightType);
+  if (shape.hasResidual) {
+    arguments.residual = k.buffer("residual", matrix, shape.element);
+  }
+  arguments.out = k.buffer("out", matrix, shape.result);
+  if (shape.result.getIntOrFloatBitWidth() == 8) {
+    arguments.scale = k.buffer("scale", {kDynamic}, k.f32());
+  }
+  if (shape.hasSum) {
+    arguments.sum = k.buffer("sum", matrix, shape.element);
+  }
+  arguments.m = k.size("m", rows.minimum, rows.maximum);
+  return arguments;
+}
+
+KernelOp kernels::buildNorm(OpBuilder &builder, const Label &label,
+                            const NormShape &shape, const RowTile &tile,
+                            Range rows) {
+  KernelBuilder k(builder, label.symbol, label.op, tile.waves);
+  NormArguments arguments = declare(k, shape, rows);
+  RowWriter rowsOf = {k, shape.columns, tile, arguments.m};
+  Shape whole = {tile.rows, tile.columns};
+  Scalar count = k.name("count", ceilDiv(arguments.m, tile.rows));
+  k.grid({{"i", count}}, [&](ArrayRef<Scalar> index) {
+    Scalar row = k.name("row", index[0] * static_cast<double>(tile.rows));
+    Scalar first = k.constant(0);
+    Value x = k.load("x", whole, rowsOf.tileAt(arguments.x, row, first));
+    if (shape.hasResidual) {
+      Value r =
+          k.load("r", whole, rowsOf.tileAt(arguments.residual, row, first));
+      x = k.map("s", shape.element, {x, r}, [&](Element e) {
+        return convert(convert(e[0], k.f32()) + convert(e[1], k.f32()),
+                       shape.element);
+      });
+    }
+    if (shape.hasSum) {
+      k.store(x, rowsOf.tileAt(arguments.sum, row, first));
+    }
+    Value weight = k.load("w", {1, tile.columns},
+                          rowsOf.vectorAt(arguments.weight, first));
+    Value squares = k.map("squares", k.f32(), x, [&](Element e) {
+      Scalar value = convert(e[0], k.f32());
+      return value * value;
+    });
+    Value total = k.reduce("total", Combiner::Add, squares, 1);
+    Value factor = k.map("factor", k.f32(), total, [&](Element e) {
+      return rsqrt(e[0] * (1.0 / shape.columns) + shape.epsilon);
+    });
+    Value y = k.map("y", k.f32(), {x, factor, weight}, [&](Element e) {
+      return convert(e[0], k.f32()) * e[1] * convert(e[2], k.f32());
+    });
+    if (arguments.scale) {
+      Value scale = rowsOf.scaleOf(rowsOf.largest(y), shape.result);
+      rowsOf.storeScale(scale, arguments.scale, row);
+      y = rowsOf.quantise(y, scale, shape.result);
+    } else {
+      y = k.map("result", shape.result, y,
+                [&](Element e) { return convert(e[0], shape.result); });
+    }
+    k.store(y, rowsOf.tileAt(arguments.out, row, first));
+  });
+  return k.finish(label.note);
+}

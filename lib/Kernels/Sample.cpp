@@ -1,0 +1,233 @@
+//===- Sample.cpp - The next token of each row of logits ------------------===//
+//
+// A workgroup owns one row and walks it in chunks, as often as needed. Every
+// logit becomes one 64-bit key: its bits, so that keys sort as logits do, above
+// the complement of its index, so that the first of equals is the largest.
+//
+//   greedy   one walk for the largest key
+//   random   one kind of search, used three times: the largest key such that
+//            all keys from it up weigh enough. Counting each key as 1 finds the
+//            top-k; weighing by probability, the top-p; up to the drawn share
+//            of what is kept, the token itself.
+//
+// A search fixes the bits of the key from above, a few a walk: `ways`
+// thresholds at once are the rows of a tile, the logits its columns.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Kernels/Families.h"
+#include "lib/Kernels/KernelBuilder.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace modelc;
+using namespace modelc::kernels;
+using namespace modelc::schedule;
+
+static constexpr int64_t kDynamic = ShapedType::kDynamic;
+static constexpr int64_t kLowest = std::numeric_limits<int64_t>::min();
+static constexpr int64_t kHighest = std::numeric_limits<int64_t>::max();
+static constexpr int64_t kIndexMask = std::numeric_limits<int32_t>::max();
+static constexpr double kLog2E = 1.4426950408889634;
+
+namespace {
+/// One row of logits while it is sampled.
+struct SampledRow {
+  KernelBuilder &k;
+  const SampleShape &shape;
+  const SampleTile &tile;
+  Value logits;
+  Scalar row;
+  Value highest; ///< key of the largest logit, 1 x 1
+
+  Value keys(Scalar chunk);
+  /// Walks the row; carries a tile of `tile.columns` columns.
+  Value walk(StringRef name, Value init,
+             function_ref<Value(Value keys, Value carried)> body);
+  Value extremeKey(bool isHighest);
+  Value weights(Value keys, Value floor, bool countsOnly);
+  Value totalWeight(Value floor);
+  Value search(StringRef name, Value floor, Value goal, bool countsOnly,
+               bool isStrict);
+  void storeToken(Value key, Value out);
+};
+} // namespace
+
+/// The bits of a float as an integer that sorts as the float does, and back.
+static Scalar sortable(Scalar bits) {
+  Scalar mask = bits.kernel->integer(bits.type(), kIndexMask);
+  return bits ^ (shiftRight(bits, 31) & mask);
+}
+
+/// The logit that a key holds.
+static Scalar logitOf(Scalar key) {
+  KernelBuilder *k = key.kernel;
+  Scalar high = convert(shiftRight(key, 32), k->i32());
+  return bitcast(sortable(high), k->f32());
+}
+
+Value SampledRow::keys(Scalar chunk) {
+  Scalar column = k.name("column", chunk * static_cast<double>(tile.columns));
+  Scalar end = k.constant(shape.vocabulary);
+  Place place = at(logits, {row, column}).walks(0, 1);
+  bool isRagged = shape.vocabulary % tile.columns != 0;
+  if (isRagged) {
+    place = place.valid({k.constant(INT32_MAX), end});
+  }
+  Value x = k.load("x", {1, tile.columns}, place);
+  return k.map("keys", k.i64(), x, [&](Element e) {
+    Scalar bits = bitcast(convert(e[0], k.f32()), k.i32());
+    Scalar index = column + e.column;
+    Scalar low = k.integer(k.i64(), kIndexMask) -
+                 convert(convert(index, k.i32()), k.i64());
+    Scalar key = shiftLeft(convert(sortable(bits), k.i64()), 32) + low;
+    return isRagged ? select(index < end, key, k.integer(k.i64(), kLowest))
+                    : key;
+  });
+}
+
+Value SampledRow::walk(StringRef name, Value init,
+                       function_ref<Value(Value, Value)> body) {
+  Scalar chunks = k.constant(llvm::divideCeil(shape.vocabulary, tile.columns));
+  return k.loop("chunk", chunks, "", {{name, init}},
+                [&](Scalar chunk, ValueRange carried) -> KernelBuilder::Values {
+                  return {body(keys(chunk), carried[0])};
+                })[0];
+}
+
+/// The largest key, or the smallest of a logit, as a 1 x 1 tile.
+Value SampledRow::extremeKey(bool isHighest) {
+  int64_t none = isHighest ? kLowest : kHighest;
+  StringRef name = isHighest ? "highest" : "lowest";
+  Value init = k.fillInteger("none", {1, tile.columns}, k.i64(), none);
+  Value best = walk(name, init, [&](Value keys, Value carried) {
+    return k.map(name, k.i64(), {carried, keys}, [&](Element e) {
+      if (isHighest) {
+        return maximum(e[0], e[1]);
+      }
+      // Columns beyond the vocabulary hold the smallest number of all.
+      Scalar beyond = k.integer(k.i64(), kLowest);
+      return select(e[1] == beyond, e[0], minimum(e[0], e[1]));
+    });
+  });
+  return k.reduce(name, isHighest ? Combiner::Max : Combiner::Min, best, 1);
+}
+
+/// Weight of each key: 1, or its probability in units of the most probable; 0
+/// below the floor.
+Value SampledRow::weights(Value keys, Value floor, bool countsOnly) {
+  Type f32 = k.f32();
+  return k.map("weights", f32, {keys, floor, highest}, [&](Element e) {
+    Scalar weight = k.number(f32, 1);
+    if (!countsOnly) {
+      Scalar distance = logitOf(e[0]) - logitOf(e[2]);
+      weight = exp2(distance * (kLog2E / shape.temperature));
+    }
+    return select(e[0] >= e[1], weight, k.number(f32, 0));
+  });
+}
+
+Value SampledRow::totalWeight(Value floor) {
+  Value zero = k.fill("zero", {1, tile.columns}, k.f32(), 0);
+  Value sum = walk("total", zero, [&](Value keys, Value carried) {
+    return k.map("total", k.f32(), {carried, weights(keys, floor, false)},
+                 [](Element e) { return e[0] + e[1]; });
+  });
+  return k.reduce("total", Combiner::Add, sum, 1);
+}
+
+/// The largest key, not below `floor`, such that the keys from it up weigh at
+/// least `goal` (strict: more).
+Value SampledRow::search(StringRef name, Value floor, Value goal,
+                         bool countsOnly, bool isStrict) {
+  Type i64 = k.i64(), f32 = k.f32();
+  int64_t bits = llvm::Log2_64(tile.ways);
+  Value start = k.fillInteger("start", {1, 1}, i64, kLowest);
+  auto step = [&](Scalar trip, ValueRange carried) -> KernelBuilder::Values {
+    Scalar shift = k.name("shift", k.constant(64 - bits) -
+                                       trip * static_cast<double>(bits));
+    Value spread = k.fillInteger("spread", {tile.ways, 1}, i64, 0);
+    Value thresholds =
+        k.map("thresholds", i64, {carried[0], spread}, [&](Element e) {
+          Scalar way = convert(e.row, i64), distance = convert(shift, i64);
+          Value moved = arith::ShLIOp::create(
+              k.builder, k.builder.getUnknownLoc(), way.value, distance.value);
+          return e[0] + Scalar(&k, moved);
+        });
+    Value zero = k.fill("zero", {tile.ways, tile.columns}, f32, 0);
+    Value sums = walk("sums", zero, [&](Value keys, Value sum) {
+      Value weight = weights(keys, floor, countsOnly);
+      return k.map("sums", f32, {sum, keys, thresholds, weight},
+                   [&](Element e) {
+                     Scalar zero = k.number(f32, 0);
+                     return e[0] + select(e[1] >= e[2], e[3], zero);
+                   });
+    });
+    Value total = k.reduce("total", Combiner::Add, sums, 1);
+    Value reached = k.map(
+        "reached", i64, {total, goal, thresholds, carried[0]}, [&](Element e) {
+          Scalar isEnough = isStrict ? e[0] > e[1] : e[0] >= e[1];
+          return select(isEnough, e[2], e[3]);
+        });
+    return {k.reduce("key", Combiner::Max, reached, 0)};
+  };
+  Value key =
+      k.loop("step", k.constant(64 / bits), "", {{"key", start}}, step)[0];
+  return k.map(name, i64, {key, floor},
+               [](Element e) { return maximum(e[0], e[1]); });
+}
+
+void SampledRow::storeToken(Value key, Value out) {
+  Value token = k.map("token", k.i32(), key, [&](Element e) {
+    Scalar mask = k.integer(k.i64(), kIndexMask);
+    return convert(mask - (e[0] & mask), k.i32());
+  });
+  k.store(token, at(out, {row}).walks(0, 0));
+}
+
+/// Draws by the row's number in [0, 1): the key at which the running sum of
+/// probabilities, from the most probable down, exceeds that share.
+static Value drawKey(SampledRow &sampled, Value draws) {
+  KernelBuilder &k = sampled.k;
+  const SampleShape &shape = sampled.shape;
+  Type f32 = k.f32();
+  Value floor = sampled.extremeKey(false);
+  if (shape.topK > 0 && shape.topK < shape.vocabulary) {
+    Value goal = k.fill("top_k", {1, 1}, f32, shape.topK);
+    floor = sampled.search("floor", floor, goal, true, false);
+  }
+  Value total = sampled.totalWeight(floor);
+  if (shape.topP < 1) {
+    Value goal =
+        k.map("goal", f32, total, [&](Element e) { return e[0] * shape.topP; });
+    floor = sampled.search("floor", floor, goal, false, false);
+    total = sampled.totalWeight(floor);
+  }
+  Value draw = k.load("draw", {1, 1}, at(draws, {sampled.row}).walks(0, 0));
+  Value share =
+      k.map("share", f32, {draw, total}, [](Element e) { return e[0] * e[1]; });
+  return sampled.search("drawn", floor, share, false, true);
+}
+
+KernelOp kernels::buildSample(OpBuilder &builder, const Label &label,
+                              const SampleShape &shape, const SampleTile &tile,
+                              Range sequences) {
+  KernelBuilder k(builder, label.symbol, label.op, tile.waves);
+  Value logits =
+      k.buffer("logits", {kDynamic, shape.vocabulary}, shape.element);
+  Value draws;
+  if (!shape.isGreedy) {
+    draws = k.buffer("draws", {kDynamic}, k.f32());
+  }
+  Value out = k.buffer("out", {kDynamic}, k.i32());
+  Scalar count = k.size("sequences", sequences.minimum, sequences.maximum);
+  k.grid({{"s", count}}, [&](ArrayRef<Scalar> index) {
+    SampledRow sampled = {k, shape, tile, logits, index[0], {}};
+    sampled.highest = sampled.extremeKey(true);
+    Value key = shape.isGreedy ? sampled.highest : drawKey(sampled, draws);
+    sampled.storeToken(key, out);
+  });
+  return k.finish(label.note);
+}

@@ -1,0 +1,26 @@
+#include "lib/Kernels/Sequences.h"
+
+using namespace mlir;
+using namespace modelc;
+using namespace modelc::kernels;
+
+static constexpr int64_t kDynamic = ShapedType::kDynamic;
+
+SequenceArguments SequenceArguments::declare(KernelBuilder &k) {
+  SequenceArguments arguments;
+  arguments.starts = k.buffer("starts", {kDynamic}, k.i32());
+  arguments.contexts = k.buffer("contexts", {kDynamic}, k.i32());
+  arguments.pages = k.buffer("pages", {kDynamic, kDynamic}, k.i32());
+  return arguments;
+}
+
+Sequence SequenceArguments::load(KernelBuilder &k, Scalar index) const {
+  Sequence sequence;
+  sequence.index = index;
+  sequence.start = k.loadIndex("start", at(starts, {index}));
+  sequence.end = k.loadIndex("end", at(starts, {index + 1.0}));
+  sequence.context = k.loadIndex("context", at(contexts, {index}));
+  sequence.count = k.name("count", sequence.end - sequence.start);
+  sequence.past = k.name("past", sequence.context - sequence.count);
+  return sequence;
+}

@@ -1,0 +1,35 @@
+//===- Sequences.h - The sequences of a step, seen from a kernel ----------===//
+
+#ifndef LIB_KERNELS_SEQUENCES_H
+#define LIB_KERNELS_SEQUENCES_H
+
+#include "lib/Kernels/Families.h"
+#include "lib/Kernels/KernelBuilder.h"
+
+namespace modelc::kernels {
+
+/// Where the new tokens of one sequence lie: rows `start` to `end` of packed
+/// matrices, positions `past` to `context` of the sequence.
+struct Sequence {
+  Scalar index, start, end, count, past, context;
+};
+
+/// Arguments that describe the sequences of a step.
+struct SequenceArguments {
+  mlir::Value starts, contexts, pages;
+
+  /// Declares starts[sequences + 1], contexts[sequences] and
+  /// pages[sequences, pages of one].
+  static SequenceArguments declare(KernelBuilder &k);
+  /// Loads the numbers of one sequence.
+  Sequence load(KernelBuilder &k, Scalar index) const;
+};
+
+/// The share of tiles of new tokens that hold any, if a grid spans the longest
+/// sequence: an `expect` expression.
+inline constexpr llvm::StringLiteral kLiveTiles =
+    "min(1, tokens / (sequences * longest))";
+
+} // namespace modelc::kernels
+
+#endif // LIB_KERNELS_SEQUENCES_H

@@ -1,0 +1,17 @@
+// RUN: %modelc-opt %s "--kernels-build=family=linear shape=columns:256,inputs:448 tile=splits:3,k:64" --mlir-use-nameloc-as-prefix | FileCheck %s
+// RUN: %modelc-opt %s "--kernels-build=family=linear-reduce shape=columns:256,inputs:448,residual:1 tile=splits:3,reduce_n:256" --mlir-use-nameloc-as-prefix | FileCheck %s --check-prefix=REDUCE
+// 7 steps over 3 parts: 3, 3 and 1; sums go to a workspace, a second kernel adds.
+
+// CHECK: %partial: !schedule.buffer<?x3x256xf32>, %m: index
+// CHECK: schedule.loop (%i, %j, %part) = {{.*}} to (%row_tiles, %c4, %c3) on workgroups
+// CHECK: %first = arith.muli %part, %c3
+// CHECK: %[[REST:.*]] = arith.subi %c7, %first
+// CHECK: %[[MIN:.*]] = arith.minsi %c3, %[[REST]]
+// CHECK: %[[TRIPS:.*]] = arith.maxsi %[[MIN]], %c0
+// CHECK: schedule.loop (%t) = (%c0) to (%[[TRIPS]])
+// CHECK: schedule.store %{{.*}}, %partial[%row, %part, %column] valid(%m) {dims = array<i64: 0, 2>}
+
+// REDUCE: schedule.kernel @linear_reduce(%partial: !schedule.buffer<?x3x256xf32>, %residual: {{.*}}, %d: {{.*}}, %m: index)
+// REDUCE: schedule.loop (%part) = (%c0) to (%c3) on sequence
+// REDUCE: schedule.load %partial[%i, %part, %column] valid(%m) {dims = array<i64: 0, 2>}
+// REDUCE: schedule.store %result, %d[%i, %column]
