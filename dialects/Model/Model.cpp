@@ -110,19 +110,6 @@ void SourceAttr::print(AsmPrinter &printer) const {
 LogicalResult SourceAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                  StringAttr name, int64_t dim, int64_t parts,
                                  int64_t copies, bool firstRank) {
-  if (name.getValue().empty()) {
-    return emitError() << "expected the name of a tensor, got an empty string";
-  }
-  StringRef rest = name.getValue();
-  for (size_t open = rest.find('{'); open != StringRef::npos;
-       open = rest.find('{')) {
-    rest = rest.substr(open);
-    if (!rest.consume_front(kLayerPlaceholder)) {
-      return emitError() << "expected '{layer}' as the only placeholder in the "
-                            "name of a tensor, got '"
-                         << name.getValue() << "'";
-    }
-  }
   if (dim < 0 || parts < 1 || copies < 1) {
     return emitError()
            << "expected a split into at least 1 part, got dimension " << dim

@@ -330,7 +330,7 @@ def Model_SampleOp : Model_Op<"sample", [Pure]> {
     ```
   }];
   let arguments = (ins Model_Rows:$logits, Model_BatchType:$batch,
-      Model_SamplingAttr:$sampling, OptionalAttr<Model_Positive>:$top_k,
+      Model_Sampling:$sampling, OptionalAttr<Model_Positive>:$top_k,
       OptionalAttr<F64Attr>:$top_p, OptionalAttr<F64Attr>:$temperature);
   let results = (outs Model_Tokens:$out);
   let assemblyFormat = [{

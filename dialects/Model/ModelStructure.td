@@ -47,7 +47,6 @@ def Model_GraphOp : Model_Op<"graph",
     mlir::Region *getCallableRegion() { return &getBody(); }
   }];
   let hasCustomAssemblyFormat = 1;
-  let hasRegionVerifier = 1;
 }
 
 def Model_ReturnOp : Model_Op<"return",

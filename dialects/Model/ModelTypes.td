@@ -128,19 +128,20 @@ def Model_Llama3ScalingAttr : Model_Attr<"Llama3Scaling", "llama3_scaling"> {
 class Model_Enum<string name, string text, list<I32EnumAttrCase> cases>
     : I32EnumAttr<name, text, cases> {
   let cppNamespace = "::modelc::model";
-  let genSpecializedAttr = 0;
 }
 
 def Model_Phase : Model_Enum<"Phase", "what a step does", [
     I32EnumAttrCase<"Prefill", 0, "prefill">,
-    I32EnumAttrCase<"Decode", 1, "decode">]>;
+    I32EnumAttrCase<"Decode", 1, "decode">]> {
+  let genSpecializedAttr = 0;
+}
 def Model_PhaseAttr : EnumAttr<Model_Dialect, Model_Phase, "phase"> {
   let assemblyFormat = "`<` $value `>`";
 }
 
+/// Prints as a word in the op that has it; in the generic form a number.
 def Model_Sampling : Model_Enum<"Sampling", "how a token is chosen", [
     I32EnumAttrCase<"Greedy", 0, "greedy">,
     I32EnumAttrCase<"Random", 1, "random">]>;
-def Model_SamplingAttr : EnumAttr<Model_Dialect, Model_Sampling, "sampling">;
 
 #endif // DIALECTS_MODEL_MODELTYPES_TD

@@ -105,13 +105,6 @@ void GraphOp::getAsmBlockArgumentNames(Region &region,
   }
 }
 
-LogicalResult GraphOp::verifyRegions() {
-  if (getBody().empty() || !isa<ReturnOp>(getBody().front().back())) {
-    return emitOpError("expected a body that ends in 'model.return'");
-  }
-  return success();
-}
-
 LogicalResult ReturnOp::verify() {
   ArrayRef<Type> expected =
       cast<GraphOp>((*this)->getParentOp()).getResultTypes();
@@ -167,6 +160,26 @@ static LogicalResult verifyInterleave(WeightOp op) {
   return success();
 }
 
+/// "{layer}" is the only placeholder and stands only inside layers.
+static LogicalResult verifyName(WeightOp op, StringRef name) {
+  bool inLayers = op->getParentOfType<LayersOp>() != nullptr;
+  if (!inLayers && name.contains(kLayerPlaceholder)) {
+    return op.emitOpError("expected '{layer}' in '")
+           << name << "' only inside 'model.layers'";
+  }
+  StringRef rest = name;
+  for (size_t open = rest.find('{'); open != StringRef::npos;
+       open = rest.find('{')) {
+    rest = rest.substr(open);
+    if (!rest.consume_front(kLayerPlaceholder)) {
+      return op.emitOpError("expected '{layer}' as the only placeholder in the "
+                            "name of a tensor, got '")
+             << name << "'";
+    }
+  }
+  return success();
+}
+
 LogicalResult WeightOp::verify() {
   if (getSources().empty()) {
     return emitOpError("expected the name of at least one tensor");
@@ -183,11 +196,9 @@ LogicalResult WeightOp::verify() {
     return emitOpError("expected scales to be a vector of f32, got ")
            << getType();
   }
-  bool inLayers = (*this)->getParentOfType<LayersOp>() != nullptr;
   for (SourceAttr source : getSources()) {
-    if (!inLayers && source.getName().getValue().contains(kLayerPlaceholder)) {
-      return emitOpError("expected '{layer}' in '")
-             << source.getName().getValue() << "' only inside 'model.layers'";
+    if (failed(verifyName(*this, source.getName().getValue()))) {
+      return failure();
     }
     if (source.getDim() >= getType().getRank() && !getChannelScale()) {
       return emitOpError("expected to split one of ")

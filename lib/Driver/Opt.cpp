@@ -34,7 +34,8 @@ static std::unique_ptr<llvm::MemoryBuffer> importAsText(StringRef file) {
   std::string text;
   llvm::raw_string_ostream stream(text);
   (*module)->print(stream, OpPrintingFlags().enableDebugInfo());
-  return llvm::MemoryBuffer::getMemBufferCopy(text, file);
+  // Under another name, so that messages show the file itself.
+  return llvm::MemoryBuffer::getMemBufferCopy(text, "imported " + file);
 }
 
 static LogicalResult exportAsToml(StringRef file, raw_ostream &os) {

@@ -5,6 +5,7 @@
 #include "dialects/Model/Model.h"
 #include "dialects/Schedule/Schedule.h"
 #include "lib/Kernels/Kernels.h"
+#include "lib/ModelPasses/ModelPasses.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -19,6 +20,7 @@ void modelc::registerEverything(mlir::DialectRegistry &registry) {
 
 void modelc::registerAllPasses() {
   registerKernelPasses();
+  registerModelPasses();
   mlir::registerCanonicalizerPass();
   mlir::registerCSEPass();
 }

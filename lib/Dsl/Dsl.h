@@ -49,9 +49,9 @@ struct ModelOptions {
   /// Longest sequence in tokens; 0 if not known.
   int64_t maxContext = 0;
   /// Type of weights and activations; bf16 if null.
-  mlir::Type elementType;
+  mlir::Type elementType = {};
   /// Type of the weights in the checkpoint; `elementType` if null.
-  mlir::Type storedType;
+  mlir::Type storedType = {};
 };
 
 /// RoPE of Llama 3 for contexts beyond those trained first.
@@ -65,7 +65,7 @@ struct Llama3Scaling {
 struct RopeOptions {
   int64_t headDim = 0;
   double theta = 10000.0;
-  std::optional<Llama3Scaling> scaling;
+  std::optional<Llama3Scaling> scaling = std::nullopt;
 };
 
 struct CacheOptions {
@@ -76,9 +76,9 @@ struct CacheOptions {
 /// Greedy unless `random`.
 struct SamplingOptions {
   bool random = false;
-  std::optional<int64_t> topK;
-  std::optional<double> topP;
-  std::optional<double> temperature;
+  std::optional<int64_t> topK = std::nullopt;
+  std::optional<double> topP = std::nullopt;
+  std::optional<double> temperature = std::nullopt;
 };
 
 /// One graph under construction.
@@ -171,7 +171,7 @@ mlir::Value rmsNorm(Model &m, mlir::Value x, llvm::StringRef weight, double eps,
                     Where where = std::source_location::current());
 /// Linear with `<prefix>.weight` and, if `bias`, `<prefix>.bias`.
 struct Projection {
-  std::string prefix;
+  std::string prefix = {};
   int64_t outputs = 0;
   bool bias = false;
 };

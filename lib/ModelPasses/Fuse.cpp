@@ -1,0 +1,129 @@
+//===- Fuse.cpp - Fewer, larger ops ---------------------------------------===//
+
+#include "lib/ModelPasses/Fuse.h"
+#include "lib/ModelPasses/ModelPasses.h"
+
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+
+namespace modelc {
+#define GEN_PASS_DEF_MODELFUSE
+#include "lib/ModelPasses/Passes.h.inc"
+
+/// The residual goes into the epilogue of the linear that is added to it.
+static void fuseResidual(model::AddOp add) {
+  auto linear = add.getB().getDefiningOp<model::LinearOp>();
+  Value residual = add.getA();
+  if (!linear) {
+    linear = add.getA().getDefiningOp<model::LinearOp>();
+    residual = add.getB();
+  }
+  if (!linear || !linear->hasOneUse() || linear.getResidual()) {
+    return;
+  }
+  linear->moveBefore(add); // where the residual is known to be at hand
+  linear.getResidualMutable().assign(residual);
+  add.getOut().replaceAllUsesWith(linear.getOut());
+  add->erase();
+}
+
+/// A sum that is normed becomes a result of the norm.
+static void fuseAddNorm(model::NormOp norm) {
+  auto add = norm.getX().getDefiningOp<model::AddOp>();
+  if (!add || norm.getResidual() || add->getBlock() != norm->getBlock()) {
+    return;
+  }
+  for (Operation *user : add->getUsers()) {
+    Operation *here = norm->getBlock()->findAncestorOpInBlock(*user);
+    if (here != norm && !norm->isBeforeInBlock(here)) {
+      return; // the sum is needed before the norm
+    }
+  }
+  OpBuilder builder(norm);
+  Type scaleType = norm.getScale() ? norm.getScale().getType() : Type();
+  auto fused = model::NormOp::create(
+      builder, norm.getLoc(), norm.getOut().getType(), scaleType, add.getType(),
+      add.getB(), norm.getWeight(), add.getA(), norm.getEpsAttr());
+  norm.getOut().replaceAllUsesWith(fused.getOut());
+  if (norm.getScale()) {
+    norm.getScale().replaceAllUsesWith(fused.getScale());
+  }
+  norm->erase();
+  add.getOut().replaceAllUsesWith(fused.getSum());
+  add->erase();
+}
+
+/// The norm or SwiGLU before a quantisation, if nothing else reads it, makes 8
+/// bits itself.
+static void fuseQuantise(model::QuantiseOp quantise) {
+  Value x = quantise.getX();
+  Operation *producer = x.getDefiningOp();
+  if (!producer || !x.hasOneUse()) {
+    return;
+  }
+  OpBuilder builder(producer);
+  Type type = quantise.getOut().getType();
+  Type scaleType = quantise.getScale().getType();
+  Value out, scale;
+  if (auto norm = dyn_cast<model::NormOp>(producer)) {
+    Type sumType = norm.getSum() ? norm.getSum().getType() : Type();
+    auto fused = model::NormOp::create(builder, norm.getLoc(), type, scaleType,
+                                       sumType, norm.getX(), norm.getWeight(),
+                                       norm.getResidual(), norm.getEpsAttr());
+    if (norm.getSum()) {
+      norm.getSum().replaceAllUsesWith(fused.getSum());
+    }
+    out = fused.getOut();
+    scale = fused.getScale();
+  } else if (auto swiglu = dyn_cast<model::SwigluOp>(producer)) {
+    auto fused =
+        model::SwigluOp::create(builder, swiglu.getLoc(), type, scaleType,
+                                swiglu.getGate(), swiglu.getUp());
+    out = fused.getOut();
+    scale = fused.getScale();
+  } else {
+    return;
+  }
+  quantise.getOut().replaceAllUsesWith(out);
+  quantise.getScale().replaceAllUsesWith(scale);
+  quantise->erase();
+  producer->erase();
+}
+
+namespace {
+struct Fuse : public impl::ModelFuseBase<Fuse> {
+  using ModelFuseBase::ModelFuseBase;
+
+  void runOnOperation() override {
+    model::GraphOp graph = getOperation();
+    if (interleave < 1) {
+      graph.emitError("expected interleave of at least 1, got ")
+          << int64_t(interleave);
+      return signalPassFailure();
+    }
+    forEach<model::AttentionOp>(fuseQkv);
+    forEach<model::SwigluOp>(
+        [&](model::SwigluOp op) { fuseGateUp(op, interleave); });
+    forEach<model::AddOp>(fuseResidual);
+    forEach<model::NormOp>(fuseAddNorm);
+    forEach<model::QuantiseOp>(fuseQuantise);
+    forEach<model::WeightOp>([](model::WeightOp weight) {
+      if (weight->use_empty()) {
+        weight->erase();
+      }
+    });
+  }
+
+  /// Calls a step that may erase the op, and others, on all ops of a kind.
+  template <typename Op>
+  void forEach(llvm::function_ref<void(Op)> step) {
+    SmallVector<Op> ops;
+    getOperation().walk([&](Op op) { ops.push_back(op); });
+    for (Op op : ops) {
+      step(op);
+    }
+  }
+};
+} // namespace
+} // namespace modelc

@@ -1,0 +1,112 @@
+//===- FuseLinears.cpp - Linears of one input become one ------------------===//
+
+#include "lib/ModelPasses/Fuse.h"
+#include "lib/ModelPasses/Weights.h"
+
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+
+namespace modelc {
+
+/// The op of that kind which made a value for this one use, or null.
+template <typename Op>
+static Op onlyUseOf(Value value) {
+  return value.hasOneUse() ? value.getDefiningOp<Op>() : Op();
+}
+
+static bool canMerge(ArrayRef<model::LinearOp> linears) {
+  model::LinearOp first = linears.front();
+  SmallVector<Value> weights, scales, biases;
+  for (model::LinearOp linear : linears) {
+    if (!linear || !first || linear.getX() != first.getX() ||
+        linear.getXScale() != first.getXScale() || linear.getSwiglu() ||
+        linear.getResidual()) {
+      return false;
+    }
+    weights.push_back(linear.getWeight());
+    scales.push_back(linear.getWeightScale());
+    biases.push_back(linear.getBias());
+  }
+  return canJoin(weights) && canJoin(scales) && canJoin(biases);
+}
+
+/// One linear with the outputs of several side by side or interleaved.
+static model::LinearOp merge(OpBuilder &builder,
+                             ArrayRef<model::LinearOp> linears,
+                             std::optional<int64_t> interleave) {
+  SmallVector<Value> weights, scales, biases;
+  SmallVector<Location> places;
+  int64_t outputs = 0;
+  for (model::LinearOp linear : linears) {
+    weights.push_back(linear.getWeight());
+    scales.push_back(linear.getWeightScale());
+    biases.push_back(linear.getBias());
+    places.push_back(linear.getLoc());
+    outputs += linear.getOutputs();
+  }
+  model::LinearOp first = linears.front();
+  RankedTensorType type = first.getType();
+  const bool swiglu = interleave.has_value();
+  return model::LinearOp::create(
+      builder, builder.getFusedLoc(places),
+      type.clone({type.getDimSize(0), swiglu ? outputs / 2 : outputs}),
+      first.getX(), joinWeights(builder, weights, interleave),
+      first.getXScale(), joinWeights(builder, scales, interleave),
+      joinWeights(builder, biases, interleave), /*residual=*/Value(), swiglu);
+}
+
+void fuseQkv(model::AttentionOp attention) {
+  auto append = onlyUseOf<model::AppendOp>(attention.getCache());
+  auto ropeQ = onlyUseOf<model::RopeOp>(attention.getQ());
+  auto ropeK = append ? onlyUseOf<model::RopeOp>(append.getK()) : nullptr;
+  if (!ropeQ || !ropeK || ropeQ.getTheta() != ropeK.getTheta() ||
+      ropeQ.getScalingAttr() != ropeK.getScalingAttr() ||
+      ropeQ.getHeadDim() != ropeK.getHeadDim() ||
+      static_cast<int64_t>(ropeQ.getHeadDim()) !=
+          append.getCache().getType().getHeadDim()) {
+    return;
+  }
+  SmallVector<model::LinearOp> linears = {
+      onlyUseOf<model::LinearOp>(ropeQ.getX()),
+      onlyUseOf<model::LinearOp>(ropeK.getX()),
+      onlyUseOf<model::LinearOp>(append.getV())};
+  if (!canMerge(linears)) {
+    return;
+  }
+  OpBuilder builder(attention);
+  model::LinearOp qkv = merge(builder, linears, std::nullopt);
+  auto fused = model::RopeAppendOp::create(
+      builder, builder.getFusedLoc({ropeQ.getLoc(), append.getLoc()}),
+      attention.getQ().getType(), append.getCache().getType(), qkv.getOut(),
+      append.getCache(), append.getBatch(), ropeQ.getThetaAttr(),
+      ropeQ.getScalingAttr());
+  attention.getQMutable().assign(fused.getQ());
+  attention.getCacheMutable().assign(fused.getCacheOut());
+  for (Operation *op :
+       {append.getOperation(), ropeQ.getOperation(), ropeK.getOperation()}) {
+    op->erase();
+  }
+  for (model::LinearOp linear : linears) {
+    linear->erase();
+  }
+}
+
+void fuseGateUp(model::SwigluOp swiglu, int64_t interleave) {
+  SmallVector<model::LinearOp> linears = {
+      onlyUseOf<model::LinearOp>(swiglu.getGate()),
+      onlyUseOf<model::LinearOp>(swiglu.getUp())};
+  if (swiglu.getScale() || !canMerge(linears) ||
+      linears[0].getOutputs() % interleave != 0) {
+    return;
+  }
+  OpBuilder builder(swiglu);
+  model::LinearOp gateUp = merge(builder, linears, interleave);
+  swiglu.getOut().replaceAllUsesWith(gateUp.getOut());
+  swiglu->erase();
+  for (model::LinearOp linear : linears) {
+    linear->erase();
+  }
+}
+
+} // namespace modelc

@@ -1,0 +1,166 @@
+// Passes over the model dialect. The order in which they run is the driver's:
+// quantise, shard, fuse, bind.
+
+#ifndef LIB_MODELPASSES_PASSES_TD
+#define LIB_MODELPASSES_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+class ModelPass<string flag> : Pass<flag, "::modelc::model::GraphOp"> {
+  let dependentDialects = ["::modelc::model::ModelDialect"];
+}
+
+def ModelQuantise : ModelPass<"model-quantise"> {
+  let summary = "compute linears in 8 bits, keep the KV cache in 8 bits";
+  let description = [{
+    `weights=fp8`: every linear but the head takes f8E4M3FN weights with a scale
+    for each output channel, and its input quantised with a scale for each token.
+    An input that several linears share is quantised once. The embedding, the
+    norms and the head stay as they are.
+
+    ```mlir
+    model.graph @before(%x: tensor<?x64xbf16>) -> tensor<?x96xbf16> {
+      %w = model.weight ["w"] : tensor<96x64xbf16>
+      %y = model.linear %x, %w : tensor<?x64xbf16>, tensor<96x64xbf16> -> tensor<?x96xbf16>
+      model.return %y : tensor<?x96xbf16>
+    }
+    ```
+    becomes
+    ```mlir
+    model.graph @after(%x: tensor<?x64xbf16>) -> tensor<?x96xbf16> {
+      %q, %s = model.quantise %x : tensor<?x64xbf16> -> tensor<?x64xf8E4M3FN> scale tensor<?xf32>
+      %w = model.weight ["w"] stored bf16 : tensor<96x64xf8E4M3FN>
+      %ws = model.weight ["w"] channel_scale : tensor<96xf32>
+      %y = model.linear %q, %w scaled %s, %ws : tensor<?x64xf8E4M3FN>,
+          tensor<96x64xf8E4M3FN>, tensor<?xf32>, tensor<96xf32> -> tensor<?x96xbf16>
+      model.return %y : tensor<?x96xbf16>
+    }
+    ```
+    `kv=fp8` makes the caches f8E4M3FN.
+  }];
+  let options = [
+    Option<"weights", "weights", "::modelc::Precision",
+           "::modelc::Precision::Bf16", "type of the weights of linears",
+           "::llvm::cl::values(clEnumValN(::modelc::Precision::Bf16, \"bf16\", \"as imported\"), clEnumValN(::modelc::Precision::Fp8, \"fp8\", \"e4m3 with scales\"))">,
+    Option<"kv", "kv", "::modelc::Precision", "::modelc::Precision::Bf16",
+           "type of the KV cache",
+           "::llvm::cl::values(clEnumValN(::modelc::Precision::Bf16, \"bf16\", \"as imported\"), clEnumValN(::modelc::Precision::Fp8, \"fp8\", \"e4m3 without scales\"))">];
+}
+
+def ModelShard : ModelPass<"model-shard"> {
+  let summary = "split every layer over several ranks (tensor parallel)";
+  let description = [{
+    The graph becomes what each of `tp` ranks runs. Linears that feed attention
+    or SwiGLU are split by their outputs (whole heads; KV heads are repeated on
+    neighbouring ranks where there are fewer heads than ranks), linears that
+    follow them by their inputs, with an all-reduce after. The head is split by
+    vocabulary, with an all-gather of the logits; the embedding is on every rank.
+
+    ```mlir
+    model.graph @before(%x: tensor<?x64xbf16>) -> tensor<?x64xbf16> {
+      %wg = model.weight ["gate"] : tensor<96x64xbf16>
+      %g = model.linear %x, %wg : tensor<?x64xbf16>, tensor<96x64xbf16> -> tensor<?x96xbf16>
+      %s = model.swiglu %g, %g : tensor<?x96xbf16> -> tensor<?x96xbf16>
+      %wd = model.weight ["down"] : tensor<64x96xbf16>
+      %y = model.linear %s, %wd : tensor<?x96xbf16>, tensor<64x96xbf16> -> tensor<?x64xbf16>
+      model.return %y : tensor<?x64xbf16>
+    }
+    ```
+    becomes with `tp=2`
+    ```mlir
+    model.graph @after(%x: tensor<?x64xbf16>) -> tensor<?x64xbf16> attributes {ranks = 2 : i64} {
+      %wg = model.weight ["gate" split 0 of 2] : tensor<48x64xbf16>
+      %g = model.linear %x, %wg : tensor<?x64xbf16>, tensor<48x64xbf16> -> tensor<?x48xbf16>
+      %s = model.swiglu %g, %g : tensor<?x48xbf16> -> tensor<?x48xbf16>
+      %wd = model.weight ["down" split 1 of 2] : tensor<64x48xbf16>
+      %p = model.linear %s, %wd : tensor<?x48xbf16>, tensor<64x48xbf16> -> tensor<?x64xbf16>
+      %y = model.all_reduce %p : tensor<?x64xbf16>
+      model.return %y : tensor<?x64xbf16>
+    }
+    ```
+  }];
+  let options = [Option<"tp", "tp", "int64_t", "1", "number of ranks">];
+}
+
+def ModelFuse : ModelPass<"model-fuse"> {
+  let summary = "fewer, larger ops, each of which one kernel computes";
+  let description = [{
+    In this order: q, k and v become one linear, followed by `rope_append`; gate
+    and up become one linear with SwiGLU as its epilogue, their rows interleaved
+    by `interleave`; the residual goes into the epilogue of the linear
+    before it, or, behind an all-reduce, into the norm after it; quantisation
+    goes into the norm or SwiGLU before it.
+
+    ```mlir
+    model.graph @before(%x: tensor<?x64xbf16>, %r: tensor<?x64xbf16>) -> tensor<?x64xbf16> {
+      %wg = model.weight ["gate"] : tensor<96x64xbf16>
+      %g = model.linear %x, %wg : tensor<?x64xbf16>, tensor<96x64xbf16> -> tensor<?x96xbf16>
+      %wu = model.weight ["up"] : tensor<96x64xbf16>
+      %u = model.linear %x, %wu : tensor<?x64xbf16>, tensor<96x64xbf16> -> tensor<?x96xbf16>
+      %s = model.swiglu %g, %u : tensor<?x96xbf16> -> tensor<?x96xbf16>
+      %wd = model.weight ["down"] : tensor<64x96xbf16>
+      %d = model.linear %s, %wd : tensor<?x96xbf16>, tensor<64x96xbf16> -> tensor<?x64xbf16>
+      %y = model.add %r, %d : tensor<?x64xbf16>
+      model.return %y : tensor<?x64xbf16>
+    }
+    ```
+    becomes
+    ```mlir
+    model.graph @after(%x: tensor<?x64xbf16>, %r: tensor<?x64xbf16>) -> tensor<?x64xbf16> {
+      %wgu = model.weight ["gate", "up"] interleave 16 : tensor<192x64xbf16>
+      %s = model.linear %x, %wgu swiglu : tensor<?x64xbf16>, tensor<192x64xbf16> -> tensor<?x96xbf16>
+      %wd = model.weight ["down"] : tensor<64x96xbf16>
+      %y = model.linear %s, %wd residual %r
+          : tensor<?x96xbf16>, tensor<64x96xbf16>, tensor<?x64xbf16> -> tensor<?x64xbf16>
+      model.return %y : tensor<?x64xbf16>
+    }
+    ```
+  }];
+  let options = [Option<"interleave", "interleave", "int64_t", "16",
+                        "rows of the gate that alternate with rows of up">];
+}
+
+def ModelBind : ModelPass<"model-bind"> {
+  let summary = "make the graph that of one phase";
+  let description = [{
+    Names the phase on the graph and sets the tokens in a page of the KV cache.
+    In `decode` every sequence has one token, so `model.last` goes away; in
+    `prefill` it must be there, before the head.
+
+    ```mlir
+    model.graph @before(%x: tensor<?x64xbf16>, %batch: !model.batch) -> tensor<?x64xbf16> {
+      %y = model.last %x, %batch : tensor<?x64xbf16>
+      model.return %y : tensor<?x64xbf16>
+    }
+    ```
+    becomes with `phase=decode`
+    ```mlir
+    model.graph @after(%x: tensor<?x64xbf16>, %batch: !model.batch) -> tensor<?x64xbf16>
+        attributes {phase = #model.phase<decode>} {
+      model.return %x : tensor<?x64xbf16>
+    }
+    ```
+  }];
+  let options = [
+    Option<"phase", "phase", "::modelc::model::Phase",
+           "::modelc::model::Phase::Decode", "what a step does",
+           "::llvm::cl::values(clEnumValN(::modelc::model::Phase::Prefill, \"prefill\", \"the prompts, packed\"), clEnumValN(::modelc::model::Phase::Decode, \"decode\", \"one token for each sequence\"))">,
+    Option<"page", "page", "int64_t", "64", "tokens in a page of the KV cache">];
+}
+
+def ModelSummary : ModelPass<"model-summary"> {
+  let summary = "say how many weights and how much cache the model has";
+  let description = [{
+    A remark on the graph; changes nothing.
+
+    ```mlir
+    model.graph @tiny() -> tensor<96x64xbf16> {
+      %w = model.weight ["w"] : tensor<96x64xbf16>
+      model.return %w : tensor<96x64xbf16>
+    }
+    ```
+    stays as it is.
+  }];
+}
+
+#endif // LIB_MODELPASSES_PASSES_TD

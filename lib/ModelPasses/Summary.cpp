@@ -1,0 +1,81 @@
+//===- Summary.cpp - How many weights, how much cache ---------------------===//
+
+#include "lib/ModelPasses/ModelPasses.h"
+#include "lib/ModelPasses/Roles.h"
+
+using namespace mlir;
+
+namespace modelc {
+#define GEN_PASS_DEF_MODELSUMMARY
+#include "lib/ModelPasses/Passes.h.inc"
+
+/// How often an op runs in one step: once, or once for each layer around it.
+static int64_t repeats(Operation *op) {
+  auto layers = op->getParentOfType<model::LayersOp>();
+  return layers ? static_cast<int64_t>(layers.getCount()) : 1;
+}
+
+/// The sum that a weight counts towards, by the op that reads it first.
+static int64_t &classOf(model::WeightOp weight, ModelSummary &summary) {
+  for (Operation *user : weight->getUsers()) {
+    if (isa<model::EmbedOp>(user)) {
+      return summary.embeddingBytes;
+    }
+  }
+  Operation *user = weight->use_empty() ? nullptr : *weight->getUsers().begin();
+  if (isa_and_nonnull<model::NormOp>(user)) {
+    return summary.normBytes;
+  }
+  auto linear = dyn_cast_or_null<model::LinearOp>(user);
+  if (!linear) {
+    return summary.mlpBytes;
+  }
+  switch (getRole(linear)) {
+  case Role::Head:
+    return summary.headBytes;
+  case Role::Query:
+  case Role::KeyOrValue:
+  case Role::Qkv:
+  case Role::AttentionOutput:
+    return summary.attentionBytes;
+  default:
+    return summary.mlpBytes;
+  }
+}
+
+ModelSummary summarise(model::GraphOp graph) {
+  ModelSummary summary;
+  summary.ranks = graph.getRanks();
+  graph.walk(
+      [&](model::LayersOp layers) { summary.layers += layers.getCount(); });
+  graph.walk([&](model::WeightOp weight) {
+    RankedTensorType type = weight.getType();
+    int64_t elements = type.getNumElements() * repeats(weight);
+    if (!weight.getChannelScale()) {
+      summary.parameters += elements;
+    }
+    classOf(weight, summary) += elements * type.getElementTypeBitWidth() / 8;
+  });
+  graph.walk([&](model::CacheOp cache) {
+    summary.cacheBytesPerToken +=
+        cache.getType().getBytesPerToken() * repeats(cache);
+  });
+  return summary;
+}
+
+namespace {
+struct PrintSummary : public impl::ModelSummaryBase<PrintSummary> {
+  void runOnOperation() override {
+    modelc::ModelSummary s = summarise(getOperation());
+    getOperation().emitRemark()
+        << s.layers << " layers, " << s.parameters << " parameters on each of "
+        << s.ranks << " ranks; bytes on each: embedding " << s.embeddingBytes
+        << ", attention " << s.attentionBytes << ", mlp " << s.mlpBytes
+        << ", norm " << s.normBytes << ", head " << s.headBytes
+        << ", all weights " << s.weightBytes() << "; cache per token "
+        << s.cacheBytesPerToken;
+    markAllAnalysesPreserved();
+  }
+};
+} // namespace
+} // namespace modelc

@@ -1,0 +1,39 @@
+//===- Weights.h - Parts and joins of weights -----------------------------===//
+
+#ifndef LIB_MODELPASSES_WEIGHTS_H
+#define LIB_MODELPASSES_WEIGHTS_H
+
+#include "dialects/Model/Model.h"
+
+#include "mlir/IR/Builders.h"
+
+namespace modelc {
+
+/// How a tensor is cut: dimension `dim` into `parts`, each on `copies` ranks.
+struct Split {
+  int64_t dim = 0;
+  int64_t parts = 1;
+  int64_t copies = 1;
+};
+
+/// One rank's part of a weight.
+mlir::Value splitWeight(mlir::OpBuilder &builder, model::WeightOp weight,
+                        const Split &split);
+
+/// The whole weight on rank 0, zeros on the others.
+mlir::Value onFirstRank(mlir::OpBuilder &builder, model::WeightOp weight);
+
+/// Weights below one another, or, with `interleave` rows of each in turn. Null
+/// values join to a null value.
+mlir::Value joinWeights(mlir::OpBuilder &builder, mlir::ValueRange weights,
+                        std::optional<int64_t> interleave = std::nullopt);
+
+/// Whether `joinWeights` can join these: all null, or all plain weights alike.
+bool canJoin(mlir::ValueRange weights);
+
+/// The cache op and all ops that pass its value on get another type.
+void setCacheType(model::CacheOp cache, model::CacheType type);
+
+} // namespace modelc
+
+#endif // LIB_MODELPASSES_WEIGHTS_H

@@ -1,0 +1,244 @@
+// RUN: modelc-opt %s --split-input-file --verify-diagnostics
+
+model.graph @return(%x: tensor<?x64xbf16>) -> tensor<?x64xf32> {
+  // expected-error@+1 {{expected to return the results of the graph, 'tensor<?x64xf32>', got 'tensor<?x64xbf16>'}}
+  model.return %x : tensor<?x64xbf16>
+}
+
+// -----
+
+model.graph @yield(%x: tensor<?x64xbf16>) -> tensor<?x64xbf16> {
+  %y = model.layers 3 carry (%h = %x : tensor<?x64xbf16>) {
+    // expected-error@+1 {{expected to yield the carried values, 'tensor<?x64xbf16>', got}}
+    model.yield
+  }
+  model.return %y : tensor<?x64xbf16>
+}
+
+// -----
+
+model.graph @caches(%x: tensor<?x64xbf16>) -> tensor<?x64xbf16> {
+  %y = model.layers 3 carry (%h = %x : tensor<?x64xbf16>) {
+    // expected-note@+1 {{the first is here}}
+    %a = model.cache : !model.cache<kv_heads = 2, head_dim = 32, bf16>
+    // expected-error@+1 {{expected one cache in a layer, got a second}}
+    %b = model.cache : !model.cache<kv_heads = 2, head_dim = 32, bf16>
+    model.yield %h : tensor<?x64xbf16>
+  }
+  model.return %y : tensor<?x64xbf16>
+}
+
+// -----
+
+model.graph @placeholder() -> tensor<64xbf16> {
+  // expected-error@+1 {{expected '{layer}' in 'a.{layer}.b' only inside 'model.layers'}}
+  %w = model.weight ["a.{layer}.b"] : tensor<64xbf16>
+  model.return %w : tensor<64xbf16>
+}
+
+// -----
+
+model.graph @unknown_placeholder() -> tensor<64xbf16> {
+  // expected-error@+1 {{expected '{layer}' as the only placeholder in the name of a tensor, got 'a.{expert}.b'}}
+  %w = model.weight ["a.{expert}.b"] : tensor<64xbf16>
+  model.return %w : tensor<64xbf16>
+}
+
+// -----
+
+model.graph @interleave() -> tensor<80x64xbf16> {
+  // expected-error@+1 {{expected rows in whole groups of 2 x 16, got 80 rows}}
+  %w = model.weight ["a", "b"] interleave 16 : tensor<80x64xbf16>
+  model.return %w : tensor<80x64xbf16>
+}
+
+// -----
+
+model.graph @split() -> tensor<80xbf16> {
+  // expected-error@+1 {{expected to split one of 1 dimensions, got dimension 1}}
+  %w = model.weight ["a" split 1 of 2] : tensor<80xbf16>
+  model.return %w : tensor<80xbf16>
+}
+
+// -----
+
+model.graph @scales() -> tensor<80xbf16> {
+  // expected-error@+1 {{expected scales to be a vector of f32, got 'tensor<80xbf16>'}}
+  %w = model.weight ["a"] channel_scale : tensor<80xbf16>
+  model.return %w : tensor<80xbf16>
+}
+
+// -----
+
+model.graph @embed(%t: tensor<?xi32>, %w: tensor<320x64xbf16>) -> tensor<?x32xbf16> {
+  // expected-error@+1 {{expected rows of the table, 64 x 'bf16', got 32 x 'bf16'}}
+  %x = model.embed %t, %w : tensor<?xi32>, tensor<320x64xbf16> -> tensor<?x32xbf16>
+  model.return %x : tensor<?x32xbf16>
+}
+
+// -----
+
+model.graph @norm_weight(%x: tensor<?x64xbf16>, %w: tensor<32xbf16>) -> tensor<?x64xbf16> {
+  // expected-error@+1 {{expected a weight of 64 elements, one for each column, got 'tensor<32xbf16>'}}
+  %y = model.norm %x, %w eps 1.0e-5 : tensor<?x64xbf16>, tensor<32xbf16> -> tensor<?x64xbf16>
+  model.return %y : tensor<?x64xbf16>
+}
+
+// -----
+
+model.graph @norm_sum(%x: tensor<?x64xbf16>, %w: tensor<64xbf16>) -> tensor<?x64xbf16> {
+  // expected-error@+1 {{expected 'sum' exactly where there is a 'residual'}}
+  %y = model.norm %x, %w residual %x eps 1.0e-5
+      : tensor<?x64xbf16>, tensor<64xbf16>, tensor<?x64xbf16> -> tensor<?x64xbf16>
+  model.return %y : tensor<?x64xbf16>
+}
+
+// -----
+
+model.graph @norm_scale(%x: tensor<?x64xbf16>, %w: tensor<64xbf16>) -> tensor<?x64xf8E4M3FN> {
+  // expected-error@+1 {{expected a scale exactly where the result has 8 bits, got a result of 'f8E4M3FN' without a scale}}
+  %y = model.norm %x, %w eps 1.0e-5 : tensor<?x64xbf16>, tensor<64xbf16> -> tensor<?x64xf8E4M3FN>
+  model.return %y : tensor<?x64xf8E4M3FN>
+}
+
+// -----
+
+model.graph @linear_columns(%x: tensor<?x64xbf16>, %w: tensor<64x96xbf16>) -> tensor<?x96xbf16> {
+  // expected-error@+1 {{expected a weight of 64 columns, as the input has, got 'tensor<64x96xbf16>'; a weight is [outputs, inputs]}}
+  %y = model.linear %x, %w : tensor<?x64xbf16>, tensor<64x96xbf16> -> tensor<?x96xbf16>
+  model.return %y : tensor<?x96xbf16>
+}
+
+// -----
+
+model.graph @linear_types(%x: tensor<?x64xbf16>, %w: tensor<96x64xf8E4M3FN>) -> tensor<?x96xbf16> {
+  // expected-error@+1 {{expected input and weight of one element type, got 'bf16' and 'f8E4M3FN'}}
+  %y = model.linear %x, %w : tensor<?x64xbf16>, tensor<96x64xf8E4M3FN> -> tensor<?x96xbf16>
+  model.return %y : tensor<?x96xbf16>
+}
+
+// -----
+
+model.graph @linear_unscaled(%x: tensor<?x64xf8E4M3FN>, %w: tensor<96x64xf8E4M3FN>) -> tensor<?x96xbf16> {
+  // expected-error@+1 {{expected 'scaled' exactly where input and weight have 8 bits, got 'f8E4M3FN'}}
+  %y = model.linear %x, %w : tensor<?x64xf8E4M3FN>, tensor<96x64xf8E4M3FN> -> tensor<?x96xbf16>
+  model.return %y : tensor<?x96xbf16>
+}
+
+// -----
+
+model.graph @linear_swiglu(%x: tensor<?x64xbf16>, %w: tensor<96x64xbf16>) -> tensor<?x48xbf16> {
+  // expected-error@+1 {{expected a weight with 'interleave' for 'swiglu'}}
+  %y = model.linear %x, %w swiglu : tensor<?x64xbf16>, tensor<96x64xbf16> -> tensor<?x48xbf16>
+  model.return %y : tensor<?x48xbf16>
+}
+
+// -----
+
+model.graph @linear_bias(%x: tensor<?x64xbf16>, %w: tensor<96x64xbf16>, %b: tensor<64xbf16>) -> tensor<?x96xbf16> {
+  // expected-error@+1 {{expected a bias of 96 elements, got 'tensor<64xbf16>'}}
+  %y = model.linear %x, %w bias %b
+      : tensor<?x64xbf16>, tensor<96x64xbf16>, tensor<64xbf16> -> tensor<?x96xbf16>
+  model.return %y : tensor<?x96xbf16>
+}
+
+// -----
+
+model.graph @linear_result(%x: tensor<?x64xbf16>, %w: tensor<96x64xbf16>) -> tensor<?x48xbf16> {
+  // expected-error@+1 {{expected 96 columns in the result, got 48}}
+  %y = model.linear %x, %w : tensor<?x64xbf16>, tensor<96x64xbf16> -> tensor<?x48xbf16>
+  model.return %y : tensor<?x48xbf16>
+}
+
+// -----
+
+model.graph @rope(%x: tensor<?x72xbf16>, %batch: !model.batch) -> tensor<?x72xbf16> {
+  // expected-error@+1 {{expected whole heads of 32 columns, got 72}}
+  %y = model.rope %x, %batch head_dim 32 theta 1.0e4 : tensor<?x72xbf16>
+  model.return %y : tensor<?x72xbf16>
+}
+
+// -----
+
+model.graph @append(%k: tensor<?x128xbf16>, %batch: !model.batch,
+    %cache: !model.cache<kv_heads = 2, head_dim = 32, bf16>) -> tensor<?x128xbf16> {
+  // expected-error@+1 {{expected keys and values of 2 x 32 = 64 columns, as the cache has, got 128}}
+  %c = model.append %k, %k, %cache, %batch
+      : tensor<?x128xbf16>, !model.cache<kv_heads = 2, head_dim = 32, bf16>
+  model.return %k : tensor<?x128xbf16>
+}
+
+// -----
+
+model.graph @rope_append(%x: tensor<?x256xbf16>, %batch: !model.batch,
+    %cache: !model.cache<kv_heads = 2, head_dim = 32, bf16>) -> tensor<?x64xbf16> {
+  // expected-error@+1 {{expected 64 + 2 x 64 columns of queries, keys and values, got 256}}
+  %q, %c = model.rope_append %x, %cache, %batch theta 1.0e4
+      : tensor<?x256xbf16>, !model.cache<kv_heads = 2, head_dim = 32, bf16> -> tensor<?x64xbf16>
+  model.return %q : tensor<?x64xbf16>
+}
+
+// -----
+
+model.graph @attention(%q: tensor<?x96xbf16>, %batch: !model.batch,
+    %cache: !model.cache<kv_heads = 2, head_dim = 32, bf16>) -> tensor<?x96xbf16> {
+  // expected-error@+1 {{expected query heads in 2 equal groups, one for each KV head, got 3 heads}}
+  %y = model.attention %q, %cache, %batch
+      : tensor<?x96xbf16>, !model.cache<kv_heads = 2, head_dim = 32, bf16>
+  model.return %y : tensor<?x96xbf16>
+}
+
+// -----
+
+// expected-error@+1 {{expected a cache of bf16, f16, f32 or f8E4M3FN, got 'i8'}}
+model.graph @cache_type(%cache: !model.cache<kv_heads = 2, head_dim = 32, i8>) {
+  model.return
+}
+
+// -----
+
+model.graph @greedy(%x: tensor<?x320xbf16>, %batch: !model.batch) -> tensor<?xi32> {
+  // expected-error@+1 {{expected 'top_k', 'top_p' and 'temperature' only with 'random' sampling}}
+  %t = model.sample %x, %batch greedy top_k 4 : tensor<?x320xbf16> -> tensor<?xi32>
+  model.return %t : tensor<?xi32>
+}
+
+// -----
+
+model.graph @top_k(%x: tensor<?x320xbf16>, %batch: !model.batch) -> tensor<?xi32> {
+  // expected-error@+1 {{expected 'top_k' of at most 320, the size of the vocabulary, got 400}}
+  %t = model.sample %x, %batch random top_k 400 : tensor<?x320xbf16> -> tensor<?xi32>
+  model.return %t : tensor<?xi32>
+}
+
+// -----
+
+model.graph @temperature(%x: tensor<?x320xbf16>, %batch: !model.batch) -> tensor<?xi32> {
+  // expected-error@+1 {{expected a 'temperature' above 0, got 0.000000e+00; use 'greedy' for 0}}
+  %t = model.sample %x, %batch random temperature 0.0 : tensor<?x320xbf16> -> tensor<?xi32>
+  model.return %t : tensor<?xi32>
+}
+
+// -----
+
+model.graph @alone(%x: tensor<?x64xbf16>) -> tensor<?x64xbf16> {
+  // expected-error@+1 {{expected a graph with 'ranks' of at least 2 around a collective}}
+  %y = model.all_reduce %x : tensor<?x64xbf16>
+  model.return %y : tensor<?x64xbf16>
+}
+
+// -----
+
+model.graph @gather(%x: tensor<?x80xbf16>) -> tensor<?x160xbf16> attributes {ranks = 4 : i64} {
+  // expected-error@+1 {{expected 4 x 80 columns of 'bf16', got 160 of 'bf16'}}
+  %y = model.all_gather %x : tensor<?x80xbf16> -> tensor<?x160xbf16>
+  model.return %y : tensor<?x160xbf16>
+}
+
+// -----
+
+model.graph @scaling(%q: tensor<?x64xbf16>, %batch: !model.batch) -> tensor<?x64xbf16> {
+  // expected-error@+1 {{expected 0 < 'low_freq_factor' < 'high_freq_factor', got 4.000000e+00 and 1.000000e+00}}
+  %z = model.rope %q, %batch head_dim 32 theta 5.0e5 scaling <factor = 8.0, low_freq_factor = 4.0, high_freq_factor = 1.0, original_context = 8192> : tensor<?x64xbf16>
+  model.return %z : tensor<?x64xbf16>
+}

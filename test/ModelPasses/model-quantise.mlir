@@ -1,0 +1,55 @@
+// RUN: modelc-opt %s --model-quantise="weights=fp8 kv=fp8" | FileCheck %s
+// RUN: modelc-opt %s --model-quantise | FileCheck %s --check-prefix=BF16
+
+// BF16-NOT: f8E4M3FN
+
+// Two linears of one input share its quantisation; the head stays.
+// CHECK-LABEL: model.graph @shared
+model.graph @shared(%x: tensor<?x64xbf16>, %batch: !model.batch) -> tensor<?xi32> {
+  // CHECK: %[[Q:.*]], %[[S:.*]] = model.quantise %{{.*}} : tensor<?x64xbf16> -> tensor<?x64xf8E4M3FN> scale tensor<?xf32>
+  // CHECK-DAG: %[[W:.*]] = model.weight ["gate"] stored f16 : tensor<96x64xf8E4M3FN>
+  // CHECK-DAG: %[[WS:.*]] = model.weight ["gate"] channel_scale : tensor<96xf32>
+  // CHECK: model.linear %[[Q]], %[[W]] scaled %[[S]], %[[WS]] :
+  %wg = model.weight ["gate"] stored f16 : tensor<96x64xbf16>
+  %g = model.linear %x, %wg : tensor<?x64xbf16>, tensor<96x64xbf16> -> tensor<?x96xbf16>
+  // CHECK-NOT: model.quantise
+  // CHECK: model.linear %[[Q]], %{{.*}} scaled %[[S]], %{{.*}} bias
+  %wu = model.weight ["up"] : tensor<96x64xbf16>
+  %b = model.weight ["up.bias"] : tensor<96xbf16>
+  %u = model.linear %x, %wu bias %b
+      : tensor<?x64xbf16>, tensor<96x64xbf16>, tensor<96xbf16> -> tensor<?x96xbf16>
+  %s = model.swiglu %g, %u : tensor<?x96xbf16> -> tensor<?x96xbf16>
+  // CHECK: model.weight ["head"] : tensor<320x96xbf16>
+  // CHECK: model.linear %{{[^ ]*}}, %{{[^ ]*}} : tensor<?x96xbf16>
+  %wh = model.weight ["head"] : tensor<320x96xbf16>
+  %logits = model.linear %s, %wh : tensor<?x96xbf16>, tensor<320x96xbf16> -> tensor<?x320xbf16>
+  %t = model.sample %logits, %batch greedy : tensor<?x320xbf16> -> tensor<?xi32>
+  model.return %t : tensor<?xi32>
+}
+
+// The cache has 8 bits wherever it goes.
+// CHECK-LABEL: model.graph @cache
+model.graph @cache(%x: tensor<?x64xbf16>, %batch: !model.batch) -> tensor<?x64xbf16> {
+  %y = model.layers 2 carry (%h = %x : tensor<?x64xbf16>) {
+    // CHECK: model.cache : !model.cache<kv_heads = 2, head_dim = 32, f8E4M3FN>
+    %cache = model.cache : !model.cache<kv_heads = 2, head_dim = 32, bf16>
+    // CHECK: model.append %{{.*}} : tensor<?x64xbf16>, !model.cache<kv_heads = 2, head_dim = 32, f8E4M3FN>
+    %c = model.append %h, %h, %cache, %batch
+        : tensor<?x64xbf16>, !model.cache<kv_heads = 2, head_dim = 32, bf16>
+    // CHECK: model.attention %{{.*}} : tensor<?x64xbf16>, !model.cache<kv_heads = 2, head_dim = 32, f8E4M3FN>
+    %a = model.attention %h, %c, %batch
+        : tensor<?x64xbf16>, !model.cache<kv_heads = 2, head_dim = 32, bf16>
+    model.yield %a : tensor<?x64xbf16>
+  }
+  model.return %y : tensor<?x64xbf16>
+}
+
+// Of a weight that is split by columns, the scales are those of whole rows.
+// CHECK-LABEL: model.graph @split
+model.graph @split(%x: tensor<?x64xbf16>) -> tensor<?x96xbf16> attributes {ranks = 2 : i64} {
+  // CHECK-DAG: model.weight ["w" split 1 of 2] stored bf16 : tensor<96x64xf8E4M3FN>
+  // CHECK-DAG: model.weight ["w"] channel_scale : tensor<96xf32>
+  %w = model.weight ["w" split 1 of 2] : tensor<96x64xbf16>
+  %y = model.linear %x, %w : tensor<?x64xbf16>, tensor<96x64xbf16> -> tensor<?x96xbf16>
+  model.return %y : tensor<?x96xbf16>
+}
