@@ -6,6 +6,7 @@
 #include "dialects/Schedule/Schedule.h"
 #include "lib/Kernels/Kernels.h"
 #include "lib/ModelPasses/ModelPasses.h"
+#include "lib/SchedulePasses/SchedulePasses.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -21,6 +22,7 @@ void modelc::registerEverything(mlir::DialectRegistry &registry) {
 void modelc::registerAllPasses() {
   registerKernelPasses();
   registerModelPasses();
+  registerScheduleFlags();
   mlir::registerCanonicalizerPass();
   mlir::registerCSEPass();
 }

@@ -1,0 +1,282 @@
+//===- ChooseInstruction.cpp - A row of [[mma]] for every mma -------------===//
+
+#include "lib/SchedulePasses/Machine.h"
+#include "lib/SchedulePasses/MmaLayouts.h"
+#include "lib/SchedulePasses/SchedulePasses.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace modelc;
+using namespace modelc::schedule;
+
+namespace {
+/// An mma, seen from what an instruction may demand.
+struct Product {
+  MmaOp op;
+  MmaSplit split; ///< without row and grid
+  std::string aType, bType, cType;
+  /// The accumulator starts at zero and is carried by the loop around.
+  bool carried = false;
+  /// Both operands are pieces of buffers that boxes can copy.
+  bool boxed = false;
+  /// Rows of the result are reduced or multiplied again: keep them in a wave.
+  bool prefersRows = false;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// What the kernel offers
+//===----------------------------------------------------------------------===//
+
+static bool isZero(Value tile) {
+  auto map = tile.getDefiningOp<MapOp>();
+  if (!map || !map.getInputs().empty()) {
+    return false;
+  }
+  Value yielded = map.getBody().front().getTerminator()->getOperand(
+      cast<OpResult>(tile).getResultNumber());
+  return matchPattern(yielded, m_AnyZeroFloat());
+}
+
+/// The loop that carries the accumulator of `mma` from trip to trip, if it runs
+/// once in the kernel's life, so that barriers count its trips.
+static bool isCarried(MmaOp mma) {
+  auto loop = dyn_cast<LoopOp>(mma->getParentOp());
+  auto argument = dyn_cast<BlockArgument>(mma.getAccumulator());
+  if (!loop || loop.getKind() != LoopKind::Sequence || !argument ||
+      argument.getOwner() != &loop.getBody().front() || !argument.hasOneUse()) {
+    return false;
+  }
+  unsigned index = argument.getArgNumber() - 1;
+  auto grid = dyn_cast<LoopOp>(loop->getParentOp());
+  return grid && grid.getKind() == LoopKind::Workgroups &&
+         !grid.getPersistent() && mma.getResult().hasOneUse() &&
+         loop.getYield().getValues()[index] == mma.getResult() &&
+         isZero(loop.getInits()[index]);
+}
+
+/// Whether one instruction of the copy unit can fetch what the load reads.
+static bool isBox(Value operand, const Target &target) {
+  auto load = operand.getDefiningOp<LoadOp>();
+  auto buffer =
+      load ? dyn_cast<BufferType>(load.getSource().getType()) : BufferType();
+  if (!target.copy.boxes || !buffer || load.getRows() || load.getPageTable() ||
+      load.getDims() || load.getTransposed() ||
+      !llvm::all_of(operand.getUsers(), llvm::IsaPred<MmaOp>)) {
+    return false;
+  }
+  auto tile = cast<TileType>(operand.getType());
+  int64_t rowBytes = tile.getColumns() * tile.getElementBits() / 8;
+  return llvm::is_contained(target.copy.boxSwizzleBytes,
+                            std::min<int64_t>(rowBytes, 128)) &&
+         tile.getRows() <= 256;
+}
+
+/// Whether a value is reduced along its columns or multiplied again.
+static bool feedsRows(Value value, unsigned depth = 0) {
+  return llvm::any_of(value.getUsers(), [&](Operation *user) {
+    if (auto reduce = dyn_cast<ReduceOp>(user)) {
+      return reduce.getDimension() == 1;
+    }
+    if (auto mma = dyn_cast<MmaOp>(user)) {
+      return mma.getA() == value;
+    }
+    auto map = dyn_cast<MapOp>(user);
+    return map && depth < 8 &&
+           llvm::any_of(
+               map.getResults(),
+               [&](Value result) { return feedsRows(result, depth + 1); });
+  });
+}
+
+/// Whether some statistic of its rows scales the accumulator.
+static bool isScaledByRows(MmaOp mma) {
+  auto map = mma.getAccumulator().getDefiningOp<MapOp>();
+  return map && llvm::any_of(map.getInputs(), [](Value input) {
+           return cast<TileType>(input.getType()).getColumns() == 1;
+         });
+}
+
+static Product describe(MmaOp mma, const Target &target) {
+  Product product;
+  product.op = mma;
+  TileType a = mma.getA().getType(), c = mma.getAccumulator().getType();
+  product.split.m = c.getRows();
+  product.split.n = c.getColumns();
+  product.split.k = a.getColumns();
+  product.split.waves = mma->getParentOfType<KernelOp>().getWaves();
+  product.split.waveSize = target.execution.waveSize;
+  product.aType = typeName(a.getElementType());
+  product.bType = typeName(mma.getB().getType().getElementType());
+  product.cType = typeName(c.getElementType());
+  product.carried = isCarried(mma);
+  product.boxed = !mma.getBTransposed() && isBox(mma.getA(), target) &&
+                  isBox(mma.getB(), target);
+  product.prefersRows = feedsRows(mma.getResult()) || isScaledByRows(mma);
+  return product;
+}
+
+//===----------------------------------------------------------------------===//
+// What a row demands
+//===----------------------------------------------------------------------===//
+
+/// Why the places that the row reads and writes cannot be had, or empty.
+static std::string reasonAgainstPlaces(const Product &product,
+                                       const MmaRow &row) {
+  bool inRegisters = row.aSpace == OperandSpace::Register &&
+                     row.bSpace == OperandSpace::Register;
+  if (row.scope == MmaScope::Wave && inRegisters) {
+    return "";
+  }
+  if (row.aSpace != OperandSpace::Shared ||
+      row.bSpace != OperandSpace::Shared) {
+    return "it reads an operand from another place than the other";
+  }
+  if (!product.carried) {
+    return "it is asynchronous, and the accumulator is not carried from zero "
+           "by a loop that runs once";
+  }
+  if (!product.boxed) {
+    return "it reads shared memory, and an operand cannot be copied as a box";
+  }
+  if (product.split.waves % 4) {
+    return "it needs a multiple of four waves";
+  }
+  return "";
+}
+
+/// Words of shared memory or L1 that all issuers read for one step along K.
+static int64_t traffic(const Product &product, const MmaSplit &split) {
+  auto bits = [](TileType type) { return int64_t(type.getElementBits()); };
+  MmaOp mma = product.op;
+  return split.m * split.gridN * bits(mma.getA().getType()) +
+         split.n * split.gridM * bits(mma.getB().getType());
+}
+
+/// The best grid for a row: most issuers at work, rows in one wave where they
+/// are reduced, least traffic. Sets `reason` where none is possible.
+static FailureOr<MmaSplit> chooseGrid(const Product &product, const MmaRow &row,
+                                      std::string &reason) {
+  FailureOr<MmaSplit> best = failure();
+  auto rank = [&](const MmaSplit &split) {
+    int64_t rows = product.prefersRows ? split.gridM : 0;
+    return std::tuple(split.gridM * split.gridN, rows,
+                      -traffic(product, split));
+  };
+  int64_t count = issuers(row, product.split.waves);
+  for (int64_t gridM = 1; gridM <= count; gridM *= 2) {
+    for (int64_t gridN = 1; gridM * gridN <= count; gridN *= 2) {
+      MmaSplit split = product.split;
+      split.row = &row;
+      split.gridM = gridM;
+      split.gridN = gridN;
+      std::string against = split.reasonAgainst();
+      if (against.empty() && (failed(best) || rank(split) > rank(*best))) {
+        best = split;
+      }
+      reason = reason.empty() ? against : reason;
+    }
+  }
+  return best;
+}
+
+static FailureOr<MmaSplit> tryRow(const Product &product, const MmaRow &row,
+                                  std::string &reason) {
+  if (row.aType != product.aType || row.bType != product.bType ||
+      row.cType != product.cType) {
+    reason =
+        "it multiplies " + row.aType + " x " + row.bType + " into " + row.cType;
+    return failure();
+  }
+  if (row.scaled) {
+    reason = "it takes block scales";
+    return failure();
+  }
+  reason = reasonAgainstPlaces(product, row);
+  if (!reason.empty()) {
+    return failure();
+  }
+  return chooseGrid(product, row, reason);
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+/// The names that the kernel allows; empty = all.
+static SmallVector<StringRef> hints(KernelOp kernel) {
+  SmallVector<StringRef> names;
+  if (auto one = kernel->getAttrOfType<StringAttr>("instruction")) {
+    names.push_back(one.getValue());
+  }
+  if (auto many = kernel->getAttrOfType<ArrayAttr>("instruction")) {
+    for (StringAttr name : many.getAsRange<StringAttr>()) {
+      names.push_back(name.getValue());
+    }
+  }
+  return names;
+}
+
+static LogicalResult choose(MmaOp mma, const Target &target,
+                            ArrayRef<StringRef> allowed) {
+  Product product = describe(mma, target);
+  SmallVector<std::pair<StringRef, std::string>> refused;
+  for (const MmaRow &row : target.mma) {
+    std::string reason;
+    if (!allowed.empty() && !llvm::is_contained(allowed, row.name)) {
+      refused.push_back({row.name, "the kernel's 'instruction' leaves it out"});
+      continue;
+    }
+    FailureOr<MmaSplit> split = tryRow(product, row, reason);
+    if (succeeded(split)) {
+      mma.setInstruction(row.name);
+      mma.setGrid(ArrayRef<int64_t>{split->gridM, split->gridN});
+      return success();
+    }
+    refused.push_back({row.name, reason});
+  }
+  InFlightDiagnostic error =
+      mma.emitOpError("expected an instruction of '")
+      << target.identity.name << "' for " << product.aType << " x "
+      << product.bType << " into " << product.cType << " of " << product.split.m
+      << " x " << product.split.n << " x " << product.split.k << " on "
+      << product.split.waves << " waves, got none that fits";
+  for (auto &[name, reason] : refused) {
+    error.attachNote() << name << ": " << reason;
+  }
+  return error;
+}
+
+static LogicalResult chooseInstructions(KernelOp kernel, const Target &target) {
+  if (!llvm::isPowerOf2_64(kernel.getWaves())) {
+    return kernel.emitOpError("expected a power of two as 'waves', got ")
+           << kernel.getWaves();
+  }
+  SmallVector<StringRef> allowed = hints(kernel);
+  WalkResult result = kernel.walk([&](MmaOp mma) {
+    bool done = mma.getInstruction() && mma.getGrid();
+    return WalkResult(done ? success() : choose(mma, target, allowed));
+  });
+  return failure(result.wasInterrupted());
+}
+
+namespace modelc {
+#define GEN_PASS_DEF_SCHEDULECHOOSEINSTRUCTION
+#include "lib/SchedulePasses/Passes.h.inc"
+
+namespace {
+struct ChooseInstruction
+    : impl::ScheduleChooseInstructionBase<ChooseInstruction> {
+  using Base::Base;
+  void runOnOperation() override {
+    if (failed(runOnKernels(getOperation(), targetsDir, overrides,
+                            chooseInstructions))) {
+      signalPassFailure();
+    }
+  }
+};
+} // namespace
+} // namespace modelc

@@ -1,0 +1,175 @@
+//===- CountWaits.cpp - Pending counts, derived and checked ---------------===//
+
+#include "lib/SchedulePasses/Flatten.h"
+#include "lib/SchedulePasses/Machine.h"
+#include "lib/SchedulePasses/MmaLayouts.h"
+#include "lib/SchedulePasses/SchedulePasses.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace modelc;
+using namespace modelc::schedule;
+
+/// Waits on tokens become waits on the queue of what gave them.
+static LogicalResult nameQueues(KernelOp kernel) {
+  WalkResult result = kernel.walk([](WaitOp wait) {
+    if (wait.getTokens().empty()) {
+      return WalkResult::advance();
+    }
+    std::optional<Queue> queue;
+    for (Value token : wait.getTokens()) {
+      auto load = token.getDefiningOp<LoadOp>();
+      bool reads = load && isa<TileType>(load.getSource().getType());
+      Queue own = reads ? Queue::Reads : Queue::Copies;
+      if (queue && *queue != own) {
+        wait.emitOpError("expected tokens of one queue, got several; split "
+                         "the wait");
+        return WalkResult::interrupt();
+      }
+      queue = own;
+    }
+    wait.getTokensMutable().clear();
+    wait.setQueue(*queue);
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+/// How many syncs the last group of waves is late, from the staggered loop.
+static int64_t lagOf(KernelOp kernel) {
+  int64_t groups = 1;
+  kernel.walk([&](LoopOp loop) {
+    groups = std::max<int64_t>(groups, loop.getStagger().value_or(1));
+  });
+  return groups - 1;
+}
+
+/// Writes the counts into the waits and adds the missing ones.
+static void applyPlan(KernelOp kernel, const WaitPlan &plan) {
+  kernel.walk([&](WaitOp wait) {
+    auto it = plan.given.find(wait.getOperation());
+    if (it != plan.given.end()) {
+      wait.setPending(it->second);
+    }
+  });
+  DenseMap<const void *, Operation *> ops;
+  kernel.walk([&](Operation *op) { ops[op] = op; });
+  for (const auto &[site, pending] : plan.added) {
+    Operation *before = ops.lookup(site.first);
+    OpBuilder builder(before);
+    WaitOp::create(
+        builder, before->getLoc(), ValueRange(), Value(), Value(),
+        QueueAttr::get(kernel.getContext(), static_cast<Queue>(site.second)),
+        builder.getI64IntegerAttr(pending), UnitAttr());
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// The final form
+//===----------------------------------------------------------------------===//
+
+static Space spaceOf(OperandSpace space) {
+  switch (space) {
+  case OperandSpace::Register:
+    return Space::Register;
+  case OperandSpace::Shared:
+    return Space::Shared;
+  case OperandSpace::Tensor:
+    return Space::Tensor;
+  }
+  return Space::None;
+}
+
+/// Operands lie where the row of the instruction says.
+static LogicalResult checkMma(MmaOp mma, const Target &target) {
+  MmaSplit split = splitOf(mma, target);
+  Layout b = operandBLayout(split);
+  struct Operand {
+    StringRef name;
+    TileType type;
+    OperandSpace space;
+    Layout layout;
+  };
+  std::array<Operand, 3> operands = {
+      Operand{"a", mma.getA().getType(), split.row->aSpace,
+              operandALayout(split)},
+      Operand{"b", mma.getB().getType(), split.row->bSpace,
+              mma.getBTransposed() ? b.transposed() : b},
+      Operand{"accumulator", mma.getAccumulator().getType(), split.row->cSpace,
+              accumulatorLayout(split)}};
+  for (const Operand &operand : operands) {
+    bool fits = operand.type.getSpace() == spaceOf(operand.space);
+    bool inRegisters = operand.space == OperandSpace::Register;
+    if (!fits || (inRegisters &&
+                  (!operand.type.getLayout() ||
+                   operand.type.getLayout().getLayout() != operand.layout))) {
+      return mma.emitOpError("expected ")
+             << operand.name << " where " << split.row->name
+             << " reads it, got " << operand.type;
+    }
+  }
+  return success();
+}
+
+/// Every value has registers, every place an address.
+static LogicalResult checkFinal(KernelOp kernel, const Target &target) {
+  WalkResult result = kernel.walk([&](Operation *op) {
+    for (Value value : op->getResults()) {
+      auto tile = dyn_cast<TileType>(value.getType());
+      if (tile && (tile.getSpace() == Space::None ||
+                   (tile.getSpace() == Space::Register && !tile.getLayout()))) {
+        op->emitOpError("expected a value in registers with a layout, got ")
+            << tile;
+        return WalkResult::interrupt();
+      }
+    }
+    if (auto alloc = dyn_cast<AllocOp>(op); alloc && !alloc.getAt()) {
+      alloc.emitOpError("expected a place with an address");
+      return WalkResult::interrupt();
+    }
+    auto mma = dyn_cast<MmaOp>(op);
+    return WalkResult(mma ? checkMma(mma, target) : success());
+  });
+  return failure(result.wasInterrupted());
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+static LogicalResult countWaits(KernelOp kernel, const Target &target) {
+  if (failed(nameQueues(kernel))) {
+    return failure();
+  }
+  WaitCounter counter(flatten(kernel, target), lagOf(kernel), kUnrolledTrips,
+                      kernel.getWaves() == 1);
+  WaitPlan plan = counter.plan();
+  if (!plan.mistake.empty()) {
+    return kernel.emitOpError("expected an order that waits can keep: ")
+           << plan.mistake;
+  }
+  applyPlan(kernel, plan);
+  if (failed(checkFinal(kernel, target))) {
+    return failure();
+  }
+  kernel.setStage(Stage::Final);
+  return success();
+}
+
+namespace modelc {
+#define GEN_PASS_DEF_SCHEDULECOUNTWAITS
+#include "lib/SchedulePasses/Passes.h.inc"
+
+namespace {
+struct CountWaits : impl::ScheduleCountWaitsBase<CountWaits> {
+  using Base::Base;
+  void runOnOperation() override {
+    if (failed(
+            runOnKernels(getOperation(), targetsDir, overrides, countWaits))) {
+      signalPassFailure();
+    }
+  }
+};
+} // namespace
+} // namespace modelc

@@ -1,0 +1,345 @@
+#include "lib/SchedulePasses/Flatten.h"
+#include "lib/SchedulePasses/Trips.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace modelc;
+using namespace modelc::schedule;
+
+/// Outer loops repeat their rings; their trips lie this far apart.
+constexpr int64_t kRoundTrips = 1000, kRounds = 3;
+
+namespace {
+class Flattener {
+public:
+  Flattener(KernelOp kernel, const Target &target)
+      : kernel(kernel), target(target) {}
+  std::vector<Step> run() {
+    block(kernel.getGrid().getBody().front());
+    return std::move(steps);
+  }
+
+private:
+  using Origin = SmallVector<StorageKey, 1>;
+
+  void block(Block &body);
+  void loop(LoopOp loop);
+  void step(Operation *op);
+  void addCopy(CopyOp copy, Step &step);
+  void addLoad(LoadOp load, Step &step);
+  void addMma(MmaOp mma, Step &step);
+  void addWait(WaitOp wait, Step &step);
+  void addArrive(ArriveOp arrive);
+  void addScratch(Operation *op, Value scratch);
+  void touch(Step &step, Value place, Value trip, bool writes);
+  void use(Step &step, Operation *op);
+  Step begin(Operation *op) const;
+  int64_t evaluate(Value value) const;
+  int64_t tripCount(LoopOp loop) const;
+
+  KernelOp kernel;
+  const Target &target;
+  std::vector<Step> steps;
+  DenseMap<Value, int64_t> indices;
+  /// Asynchronously loaded registers that a value stands for.
+  DenseMap<Value, Origin> origins;
+  /// Steps that a phase of a barrier completes.
+  std::map<std::pair<const void *, int64_t>, std::vector<size_t>> phases;
+  DenseMap<Operation *, int> loopNumbers;
+  DenseMap<Value, size_t> tokens;
+  int loopNumber = -1;
+  int64_t trip = 0, round = 0;
+};
+} // namespace
+
+/// The index at this trip; what depends on the run counts as 0.
+int64_t Flattener::evaluate(Value value) const {
+  auto known = indices.find(value);
+  if (known != indices.end()) {
+    return known->second;
+  }
+  if (std::optional<int64_t> constant = constantIndex(value)) {
+    return *constant;
+  }
+  Operation *op = value.getDefiningOp();
+  if (!op || op->getNumOperands() != 2) {
+    return 0;
+  }
+  int64_t a = evaluate(op->getOperand(0)), b = evaluate(op->getOperand(1));
+  return llvm::TypeSwitch<Operation *, int64_t>(op)
+      .Case<arith::AddIOp>([&](auto) { return a + b; })
+      .Case<arith::SubIOp>([&](auto) { return a - b; })
+      .Case<arith::MulIOp>([&](auto) { return a * b; })
+      .Case<arith::DivSIOp, arith::FloorDivSIOp, arith::DivUIOp>(
+          [&](auto) { return b ? a / b : 0; })
+      .Case<arith::RemSIOp, arith::RemUIOp>([&](auto) { return b ? a % b : 0; })
+      .Default([](Operation *) { return 0; });
+}
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+/// A loop of 0 or 1 trips.
+static bool isCondition(LoopOp loop) {
+  return loop.getUpperBounds()[0].getDefiningOp<arith::SelectOp>() != nullptr;
+}
+
+/// Whether a walk finds an op of these kinds below `loop`.
+template <typename... Ops>
+static bool contains(LoopOp loop) {
+  return loop
+      .walk([&](Operation *op) {
+        return WalkResult(failure(op != loop && isa<Ops...>(op)));
+      })
+      .wasInterrupted();
+}
+
+/// Conditions run once, prologues as often as they say, other loops until
+/// their rings are steady; loops around loops a few times.
+int64_t Flattener::tripCount(LoopOp loop) const {
+  if (isCondition(loop)) {
+    return 1;
+  }
+  std::optional<int64_t> trips = constantIndex(loop.getUpperBounds()[0]);
+  if (trips && !contains<WaitOp, MmaOp, SyncOp>(loop)) {
+    return std::min(*trips, 2 * kUnrolledTrips);
+  }
+  bool isAround =
+      loop.walk([&](LoopOp inner) {
+            return WalkResult(failure(inner != loop && !isCondition(inner)));
+          })
+          .wasInterrupted();
+  return isAround ? kRounds : kUnrolledTrips;
+}
+
+void Flattener::loop(LoopOp loop) {
+  Step marker = begin(loop);
+  marker.name = "loop";
+  steps.push_back(marker);
+  int number = loopNumbers.try_emplace(loop, loopNumbers.size()).first->second;
+  int64_t trips = tripCount(loop);
+  auto saved = std::tuple(loopNumber, trip, round);
+  int64_t from = evaluate(loop.getLowerBounds()[0]);
+  int64_t by = loop.getSteps().empty()
+                   ? 1
+                   : std::max<int64_t>(evaluate(loop.getSteps()[0]), 1);
+  for (auto [argument, init] :
+       llvm::zip_equal(loop.getCarried(), loop.getInits())) {
+    origins[argument] = origins.lookup(init);
+  }
+  for (int64_t i = 0; i < trips; ++i) {
+    indices[loop.getInductionVars()[0]] = from + i * by;
+    // A condition is part of the trip around it.
+    if (!isCondition(loop)) {
+      loopNumber = number;
+      round = std::get<1>(saved) + std::get<2>(saved) * kRoundTrips;
+      trip = i;
+    }
+    block(loop.getBody().front());
+    SmallVector<Origin> yielded;
+    for (Value value : loop.getYield().getValues()) {
+      yielded.push_back(origins.lookup(value));
+    }
+    for (auto [argument, origin] :
+         llvm::zip_equal(loop.getCarried(), yielded)) {
+      origins[argument] = origin;
+    }
+  }
+  std::tie(loopNumber, trip, round) = saved;
+  for (auto [result, argument] :
+       llvm::zip_equal(loop.getResults(), loop.getCarried())) {
+    origins[result] = origins.lookup(argument);
+  }
+}
+
+void Flattener::block(Block &body) {
+  for (Operation &op : body.without_terminator()) {
+    if (auto inner = dyn_cast<LoopOp>(op)) {
+      loop(inner);
+    } else if (auto role = dyn_cast<RoleOp>(op)) {
+      block(role.getBody().front());
+    } else {
+      step(&op);
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
+Step Flattener::begin(Operation *op) const {
+  Step step;
+  step.op = op;
+  step.name = op->getName().stripDialect().str();
+  step.loop = loopNumber;
+  step.trip = trip;
+  step.round = round;
+  return step;
+}
+
+/// An access of a slot of a place in shared or tensor memory.
+void Flattener::touch(Step &step, Value place, Value trip, bool writes) {
+  auto tile = dyn_cast<TileType>(place.getType());
+  if (!tile || !tile.isPlace()) {
+    return;
+  }
+  int64_t at = trip ? evaluate(trip) : 0;
+  int64_t slots = tile.getSlots();
+  int64_t slot = (at % slots + slots) % slots;
+  step.accesses.push_back({{place.getAsOpaquePointer(), slot, false},
+                           at + round * kRoundTrips,
+                           writes});
+}
+
+/// Uses of registers that are still being loaded.
+void Flattener::use(Step &step, Operation *op) {
+  for (Value operand : op->getOperands()) {
+    for (const StorageKey &key : origins.lookup(operand)) {
+      step.accesses.push_back({key, 0, false});
+    }
+  }
+}
+
+void Flattener::addCopy(CopyOp copy, Step &step) {
+  Value slot = copy.getSlot().empty() ? Value() : copy.getSlot()[0];
+  touch(step, copy.getDestination(), slot, true);
+  touch(step, copy.getSource(), Value(), false);
+  if (copy.getBox() && copy.getArrives()) {
+    step.byBarrier = true;
+    phases[{copy.getArrives().getAsOpaquePointer(),
+            (slot ? evaluate(slot) : 0) + round * kRoundTrips}]
+        .push_back(steps.size());
+    return;
+  }
+  bool fills = isa<TileType>(copy.getDestination().getType());
+  step.queue = static_cast<int>(fills ? Queue::Copies : Queue::Stores);
+  step.entries = 1;
+  if (fills && target.copy.completion == Completion::Counted) {
+    // A copy that does not fill all waves counts as none: some wave has none.
+    auto tile = cast<TileType>(copy.getDestination().getType());
+    step.entries =
+        tile.getBytes() / (kernel.getWaves() * target.execution.waveSize *
+                           target.copy.bytesPerLane);
+  }
+}
+
+/// Vector instructions of one wave that fill a register tile.
+static int64_t vectorsOf(TileType tile, const Target &target) {
+  int64_t registers = tile.getNumElements() / target.execution.waveSize;
+  if (tile.getLayout()) {
+    registers = tile.getLayout().getLayout().inputSize("register");
+  }
+  return std::max<int64_t>(registers * tile.getElementBits() / 128, 1);
+}
+
+void Flattener::addLoad(LoadOp load, Step &step) {
+  bool fromPlace = isa<TileType>(load.getSource().getType());
+  Value slot =
+      fromPlace && !load.getOffsets().empty() ? load.getOffsets()[0] : Value();
+  touch(step, load.getSource(), slot, false);
+  auto tile = dyn_cast<TileType>(load.getResult().getType());
+  if (!load.getToken() || !tile) {
+    return;
+  }
+  bool counted = target.copy.completion == Completion::Counted;
+  if (!fromPlace && !counted) {
+    return;
+  }
+  step.queue = static_cast<int>(fromPlace ? Queue::Reads : Queue::Copies);
+  step.entries = vectorsOf(tile, target);
+  StorageKey key{load.getOperation(), static_cast<int64_t>(steps.size()), true};
+  step.accesses.push_back({key, 0, true});
+  origins[load.getResult()] = {key};
+}
+
+void Flattener::addMma(MmaOp mma, Step &step) {
+  touch(step, mma.getA(), mma.getASlot(), false);
+  touch(step, mma.getB(), mma.getBSlot(), false);
+  bool inTensor = mma.getAccumulator().getType().getSpace() == Space::Tensor;
+  if (inTensor) {
+    // Products of one thread run in order: no hazard among them.
+    step.byBarrier = true;
+    tokens[mma.getResult()] = steps.size();
+  } else if (mma.getAsynchronous()) {
+    step.queue = static_cast<int>(Queue::Matrix);
+    step.entries = 1;
+  }
+}
+
+void Flattener::addArrive(ArriveOp arrive) {
+  if (arrive.getBytes() || arrive.getTrip().empty()) {
+    return;
+  }
+  auto &phase = phases[{arrive.getBarrier().getAsOpaquePointer(),
+                        evaluate(arrive.getTrip()[0]) + round * kRoundTrips}];
+  for (Value token : arrive.getAfter()) {
+    auto it = tokens.find(token);
+    if (it != tokens.end()) {
+      phase.push_back(it->second);
+    }
+  }
+  for (size_t i = 0; arrive.getAfter().empty() && i < steps.size(); ++i) {
+    if (steps[i].name == "mma" && steps[i].byBarrier) {
+      phase.push_back(i);
+    }
+  }
+}
+
+void Flattener::addWait(WaitOp wait, Step &step) {
+  if (wait.getQueue()) {
+    step.waits = static_cast<int>(*wait.getQueue());
+    step.pending = wait.getPending();
+  }
+  if (wait.getBarrier()) {
+    step.completes = phases[{wait.getBarrier().getAsOpaquePointer(),
+                             evaluate(wait.getTrip()) + round * kRoundTrips}];
+  }
+}
+
+/// Exchanges through shared memory: write, rendezvous, read, rendezvous.
+void Flattener::addScratch(Operation *op, Value scratch) {
+  for (bool writes : {true, false}) {
+    Step access = begin(op);
+    touch(access, scratch, Value(), writes);
+    steps.push_back(access);
+    Step sync = begin(op);
+    sync.isSync = true;
+    steps.push_back(sync);
+  }
+}
+
+void Flattener::step(Operation *op) {
+  if (auto arrive = dyn_cast<ArriveOp>(op)) {
+    addArrive(arrive);
+    return;
+  }
+  Step step = begin(op);
+  use(step, op);
+  Value scratch;
+  llvm::TypeSwitch<Operation *>(op)
+      .Case<CopyOp>([&](CopyOp copy) { addCopy(copy, step); })
+      .Case<LoadOp>([&](LoadOp load) { addLoad(load, step); })
+      .Case<MmaOp>([&](MmaOp mma) { addMma(mma, step); })
+      .Case<WaitOp>([&](WaitOp wait) { addWait(wait, step); })
+      .Case<SyncOp>([&](SyncOp) { step.isSync = true; })
+      .Case<StoreOp>([&](StoreOp store) {
+        touch(step, store.getDestination(),
+              store.getOffsets().empty() ? Value() : store.getOffsets()[0],
+              true);
+      })
+      .Case<ReduceOp>([&](ReduceOp reduce) { scratch = reduce.getScratch(); })
+      .Case<RelayoutOp>(
+          [&](RelayoutOp relayout) { scratch = relayout.getScratch(); });
+  steps.push_back(step);
+  if (scratch) {
+    addScratch(op, scratch);
+  }
+}
+
+std::vector<Step> modelc::flatten(KernelOp kernel, const Target &target) {
+  return Flattener(kernel, target).run();
+}

@@ -1,0 +1,22 @@
+//===- Flatten.h - A kernel as a flat list of steps -----------------------===//
+
+#ifndef LIB_SCHEDULEPASSES_FLATTEN_H
+#define LIB_SCHEDULEPASSES_FLATTEN_H
+
+#include "dialects/Schedule/Schedule.h"
+#include "lib/Hardware/Hardware.h"
+#include "lib/SchedulePasses/WaitCounter.h"
+
+namespace modelc {
+
+/// Trips that loops are written out for: enough for any ring to wrap and to
+/// reach its steady state.
+constexpr int64_t kUnrolledTrips = 7;
+
+/// The body of the grid with its loops written out: what each op reads and
+/// writes, the queue and the entries it takes on this machine.
+std::vector<Step> flatten(schedule::KernelOp kernel, const Target &target);
+
+} // namespace modelc
+
+#endif // LIB_SCHEDULEPASSES_FLATTEN_H

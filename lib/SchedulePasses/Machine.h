@@ -1,0 +1,28 @@
+//===- Machine.h - The target of a module, and running over its kernels ---===//
+
+#ifndef LIB_SCHEDULEPASSES_MACHINE_H
+#define LIB_SCHEDULEPASSES_MACHINE_H
+
+#include "dialects/Schedule/Schedule.h"
+#include "lib/Hardware/Hardware.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace modelc {
+
+/// What a pass does to one kernel on one machine.
+using KernelFunction = mlir::LogicalResult (*)(schedule::KernelOp kernel,
+                                               const Target &target);
+
+/// Loads the machine that the module names and runs `function` on every kernel
+/// that is not final yet.
+mlir::LogicalResult runOnKernels(mlir::ModuleOp module,
+                                 llvm::StringRef targetsDir,
+                                 llvm::ArrayRef<std::string> overrides,
+                                 KernelFunction function);
+
+/// An element type as target files spell it: "bf16", "f8E4M3FN".
+std::string typeName(mlir::Type type);
+
+} // namespace modelc
+
+#endif // LIB_SCHEDULEPASSES_MACHINE_H

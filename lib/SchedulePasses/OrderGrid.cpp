@@ -1,0 +1,63 @@
+//===- OrderGrid.cpp - Which workgroup computes which tile ----------------===//
+
+#include "lib/SchedulePasses/Machine.h"
+#include "lib/SchedulePasses/SchedulePasses.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/Support/MathExtras.h"
+#include <algorithm>
+
+using namespace mlir;
+using namespace modelc;
+using namespace modelc::schedule;
+
+GridPoint modelc::gridPoint(int64_t workgroup, int64_t rows, int64_t columns,
+                            int64_t chiplets, int64_t groupRows) {
+  int64_t total = rows * columns, chiplet = workgroup % chiplets;
+  int64_t order = chiplet * (total / chiplets) +
+                  std::min(chiplet, total % chiplets) + workgroup / chiplets;
+  int64_t first = order / (groupRows * columns) * groupRows;
+  int64_t height = std::min(groupRows, rows - first);
+  int64_t inGroup = order % (groupRows * columns);
+  return {first + inGroup % height, inGroup / height};
+}
+
+/// Rows of tiles that the units of one chiplet should span at a time: as near
+/// to a square as a power of two comes.
+static int64_t chooseGroupRows(const Target &target) {
+  int64_t units = target.execution.units / target.execution.chiplets;
+  int64_t rows = 1;
+  while (rows * rows * 4 <= units) {
+    rows *= 2;
+  }
+  return rows;
+}
+
+static LogicalResult orderGrid(KernelOp kernel, const Target &target) {
+  LoopOp grid = kernel.getGrid();
+  bool multiplies = kernel.walk([](MmaOp) { return WalkResult::interrupt(); })
+                        .wasInterrupted();
+  if (!grid.getOrder() && multiplies && grid.getInductionVars().size() == 2) {
+    grid.setOrder(
+        ArrayRef<int64_t>{std::max<int64_t>(target.execution.chiplets, 1),
+                          chooseGroupRows(target)});
+  }
+  return success();
+}
+
+namespace modelc {
+#define GEN_PASS_DEF_SCHEDULEORDERGRID
+#include "lib/SchedulePasses/Passes.h.inc"
+
+namespace {
+struct OrderGrid : impl::ScheduleOrderGridBase<OrderGrid> {
+  using Base::Base;
+  void runOnOperation() override {
+    if (failed(
+            runOnKernels(getOperation(), targetsDir, overrides, orderGrid))) {
+      signalPassFailure();
+    }
+  }
+};
+} // namespace
+} // namespace modelc

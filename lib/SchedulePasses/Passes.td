@@ -1,0 +1,147 @@
+#ifndef MODELC_LIB_SCHEDULEPASSES_PASSES
+#define MODELC_LIB_SCHEDULEPASSES_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+/// Every pass asks the machine that the module names in `schedule.target`.
+class SchedulePass<string flag> : Pass<flag, "::mlir::ModuleOp"> {
+  let options = [
+    Option<"targetsDir", "targets-dir", "std::string", "\"\"",
+      "folder of the target files; empty: the one the compiler was built with">,
+    ListOption<"overrides", "set", "std::string",
+      "facts of the target to replace, as key=value">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::modelc::schedule::ScheduleDialect"];
+}
+
+def ScheduleChooseInstruction : SchedulePass<"schedule-choose-instruction"> {
+  let summary = "Give every mma a row of the target's [[mma]] table and a grid of waves";
+  let description = [{
+    The first row of the file whose types are those of the operands, whose shape
+    divides the part of a wave, and whose operand places can be had. A kernel
+    attribute `instruction` (one name or a list) restricts the choice.
+
+    Before:
+    ```
+    %r = schedule.mma %acc, %x, %y : ...
+    ```
+    After:
+    ```
+    %r = schedule.mma %acc, %x, %y {instruction = "Mfma16x16x32Bf16", grid = array<i64: 2, 2>} : ...
+    ```
+  }];
+}
+
+def SchedulePlaceOperands : SchedulePass<"schedule-place-operands"> {
+  let summary = "Split the loads that feed an mma into copy, place and load";
+  let description = [{
+    What the instruction reads decides: registers (a wave), shared memory (four
+    waves or one thread). Operands loaded outside the loop, or read by one wave
+    in pieces as wide as a copy, go straight to registers.
+
+    Before:
+    ```
+    %x = schedule.load %a[%row, %k] : buffer -> tile
+    ```
+    After:
+    ```
+    %t0 = schedule.copy %a[%row, %k] to %A[%t] : buffer, tile<shared>
+    schedule.wait %t0
+    schedule.sync workgroup
+    %x = schedule.load %A[%t] : tile<shared> -> tile
+    ```
+  }];
+}
+
+def ScheduleInferLayouts : SchedulePass<"schedule-infer-layouts"> {
+  let summary = "Give every value its registers";
+  let description = [{
+    Anchors are the fragments of the matrix instructions; where there is none,
+    vectors of 16 bytes along the columns of the largest memory access. Layouts
+    spread through map, reduce, loop and yield; where two meet, `relayout`.
+
+    Before:
+    ```
+    %p = schedule.map (%s) {...} : tile<64x64xf32> -> tile<64x64xbf16>
+    %o = schedule.mma %acc, %p, %v : ...
+    ```
+    After:
+    ```
+    %p = schedule.map (%s) {...} : tile<register, #C> -> tile<register, #C>
+    %q = schedule.relayout %p : tile<register, #C> -> tile<register, #A>
+    %o = schedule.mma %acc, %q, %v : ...
+    ```
+  }];
+}
+
+def SchedulePipeline : SchedulePass<"schedule-pipeline"> {
+  let summary = "Run the copies of a loop ahead of their use";
+  let description = [{
+    Rings get slots, as many as are needed to keep enough bytes in flight and
+    fit (kernel attribute `slots` overrides). Copies of the first trips go
+    before the loop, the others slots - 1 trips up; past the last trip they are
+    clipped to nothing (counted copies) or left out (boxes). Ring indices stay
+    logical trip numbers.
+
+    Before:
+    ```
+    loop (%t) { copy %a[.., %t] to %A[%t]  wait  sync  load %A[%t]  mma }
+    ```
+    After:
+    ```
+    loop (%p) = (0) to (2) { copy %a[.., %p] to %A[%p] }
+    loop (%t) { wait {queue = copies}  sync  copy %a[.., %t+2] to %A[%t+2]  load %A[%t]  mma }
+    wait {queue = copies}
+    ```
+  }];
+}
+
+def ScheduleLayOut : SchedulePass<"schedule-lay-out"> {
+  let summary = "Swizzle every shared tile so that no access conflicts";
+  let description = [{
+    Units of 16 bytes within a line of 128 bytes are exchanged by bits of the
+    line number: the first such map, in order of its number of ones, with the
+    least conflict degree for all reads and writes. Box copies allow four of
+    them. The degree that was reached is the attribute `conflict_degree`.
+
+    Before: `alloc : tile<128x64xbf16, shared>`
+    After:  `alloc {conflict_degree = 1} : tile<128x64xbf16, shared, #layout>`
+  }];
+}
+
+def ScheduleAssignStorage : SchedulePass<"schedule-assign-storage"> {
+  let summary = "Give every place its byte or column, or say what does not fit";
+  let description = [{
+    Adds the scratch that exchanges across lanes and waves need. Storage whose
+    uses lie before and after one another in the body of the grid overlaps.
+
+    Before: `alloc : tile<..., shared, slots = 3>`
+    After:  `alloc at 0 : tile<..., shared, slots = 3>`
+  }];
+}
+
+def ScheduleOrderGrid : SchedulePass<"schedule-order-grid"> {
+  let summary = "Order the grid so that neighbours share a cache";
+  let description = [{
+    Workgroup w belongs to chiplet w mod chiplets; the tiles of one chiplet are
+    neighbours, walked in groups of rows. See gridPoint for the map.
+
+    Before: `loop (%i, %j) = ... on workgroups`
+    After:  `loop (%i, %j) = ... on workgroups attributes {order = array<i64: 8, 4>}`
+  }];
+}
+
+def ScheduleCountWaits : SchedulePass<"schedule-count-waits"> {
+  let summary = "Derive every pending count from tokens and storage; last of all";
+  let description = [{
+    Hazards are pairs of ops that conflict on a place and slot, in the order of
+    the plain program. Each gets the last wait between producer and deadline;
+    pending is the least number of entries of the queue behind a needed op.
+    The result is checked by running seven trips with every queue as late as its
+    waits allow. Nothing may move after this pass.
+
+    Before: `wait {queue = copies}`
+    After:  `wait {queue = copies, pending = 6}`
+  }];
+}
+
+#endif // MODELC_LIB_SCHEDULEPASSES_PASSES

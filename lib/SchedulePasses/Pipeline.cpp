@@ -1,0 +1,467 @@
+//===- Pipeline.cpp - Copies run ahead of their use -----------------------===//
+//
+// One loop at a time. With S slots the copies of trip t + S - 1 are issued in
+// trip t, after the rendezvous that ends all reads of trip t - 1, whose slot
+// they fill. Three forms, by what completes a copy and what reads its place:
+//
+//   counted copies                     boxes, asynchronous mma into registers
+//     loop (%p) = 0 to S-1: copies       loop (%p) = 0 to S-1: arrive, copies
+//     loop (%t)                          loop (%t)
+//       wait copies; sync                  wait on %full[%t]; mma
+//       copies of t + S - 1                wait matrix, 1 pending; sync
+//       load, mma                          if (t + S - 1 < n) arrive, copies
+//     wait copies, 0 pending             wait matrix, 0 pending
+//
+//   boxes, mma of one thread into tensor memory
+//     loop (%p) = 0 to S-1: arrive, copies
+//     loop (%t)
+//       wait on %full[%t]; mma; arrive %empty[%t] after it
+//       if (t + S - 1 < n) wait on %empty[%t - 1]; arrive, copies
+//     arrive %done[0]; wait on %done[0]
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/SchedulePasses/Machine.h"
+#include "lib/SchedulePasses/SchedulePasses.h"
+#include "lib/SchedulePasses/Trips.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/Support/MathExtras.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace modelc;
+using namespace modelc::schedule;
+
+namespace {
+/// One loop whose body copies.
+struct Ring {
+  LoopOp loop;
+  SmallVector<CopyOp> copies;
+  /// Asynchronous mmas that read the places of the copies.
+  SmallVector<MmaOp> mmas;
+  Value full;        ///< barrier of box copies, or null
+  ArriveOp announce; ///< of the bytes of one trip
+  int64_t slots = 1;
+
+  int64_t ahead() const { return slots - 1; }
+};
+
+class Pipeline {
+public:
+  Pipeline(KernelOp kernel, const Target &target)
+      : kernel(kernel), target(target) {}
+  void run();
+
+private:
+  std::optional<Ring> findRing(LoopOp loop);
+  void eraseNaive(Ring &ring);
+  int64_t chooseSlots(const Ring &ring, int64_t takenBytes);
+  void setSlots(Ring &ring);
+  Value makeBarrier(Ring &ring, int64_t slots);
+  Value isTrip(OpBuilder &builder, Ring &ring, Value index);
+  Value rowsEnd(OpBuilder &builder, CopyOp copy, ValueRange offsets);
+  void copyAt(OpBuilder &builder, Ring &ring, Value index, Value live);
+  LoopOp openLoop(OpBuilder &builder, Location loc, Value from, Value to);
+  Value advanced(OpBuilder &builder, Ring &ring, Value index, int64_t trips);
+  void makePrologue(Ring &ring);
+  void makeSingle(Ring &ring);
+  void makeCounted(Ring &ring);
+  void makeBoxes(Ring &ring);
+  void refill(OpBuilder &builder, Ring &ring, Value empty);
+  void finishBoxes(Ring &ring, Value empty);
+
+  KernelOp kernel;
+  const Target &target;
+};
+} // namespace
+
+static Value constant(OpBuilder &builder, Location loc, int64_t value) {
+  return arith::ConstantIndexOp::create(builder, loc, value);
+}
+
+static WaitOp waitQueue(OpBuilder &builder, Location loc, Queue queue,
+                        std::optional<int64_t> pending = std::nullopt) {
+  return WaitOp::create(builder, loc, ValueRange(), Value(), Value(),
+                        QueueAttr::get(builder.getContext(), queue),
+                        pending ? builder.getI64IntegerAttr(*pending)
+                                : IntegerAttr(),
+                        UnitAttr());
+}
+
+static WaitOp waitOn(OpBuilder &builder, Location loc, Value barrier,
+                     Value trip) {
+  return WaitOp::create(builder, loc, ValueRange(), barrier, trip, QueueAttr(),
+                        IntegerAttr(), UnitAttr());
+}
+
+static void arriveAt(OpBuilder &builder, Location loc, Value barrier,
+                     Value trip, ValueRange after, IntegerAttr bytes = {}) {
+  ArriveOp::create(builder, loc, barrier, trip, after, Value(), bytes,
+                   ScopeAttr::get(builder.getContext(), Scope::Workgroup));
+}
+
+//===----------------------------------------------------------------------===//
+// Finding rings and choosing slots
+//===----------------------------------------------------------------------===//
+
+std::optional<Ring> Pipeline::findRing(LoopOp loop) {
+  Ring ring;
+  ring.loop = loop;
+  for (Operation &op : loop.getBody().front()) {
+    if (auto copy = dyn_cast<CopyOp>(op)) {
+      ring.copies.push_back(copy);
+      ring.full = copy.getArrives();
+    } else if (auto mma = dyn_cast<MmaOp>(op)) {
+      if (mma.getAsynchronous()) {
+        ring.mmas.push_back(mma);
+      }
+    } else if (auto arrive = dyn_cast<ArriveOp>(op)) {
+      ring.announce = arrive;
+    }
+  }
+  if (ring.copies.empty() || loop.getKind() != LoopKind::Sequence) {
+    return std::nullopt;
+  }
+  return ring;
+}
+
+/// Removes the waits and syncs that made each copy complete at once.
+void Pipeline::eraseNaive(Ring &ring) {
+  SmallVector<Operation *> dead;
+  for (Operation &op : ring.loop.getBody().front()) {
+    auto wait = dyn_cast<WaitOp>(op);
+    bool ours = wait && (wait.getBarrier() ? wait.getBarrier() == ring.full
+                                           : !wait.getTokens().empty());
+    if (ours) {
+      dead.push_back(&op);
+      if (isa_and_nonnull<SyncOp>(op.getNextNode())) {
+        dead.push_back(op.getNextNode());
+      }
+    }
+  }
+  for (Operation *op : dead) {
+    op->erase();
+  }
+}
+
+/// Enough slots to keep the memory busy over its latency, as many as fit, and
+/// no more than the waits can count.
+int64_t Pipeline::chooseSlots(const Ring &ring, int64_t takenBytes) {
+  int64_t slotBytes = 0;
+  bool ahead = true;
+  for (CopyOp copy : ring.copies) {
+    slotBytes += cast<TileType>(copy.getDestination().getType()).getBytes();
+    for (Value operand : copy->getOperands()) {
+      ahead &= !isa<IndexType>(operand.getType()) ||
+               isFunctionOfTrip(operand, ring.loop);
+    }
+    // Row numbers that change from trip to trip are not known ahead.
+    ahead &= !copy.getRows() || isFunctionOfTrip(copy.getRows(), ring.loop);
+  }
+  if (!ahead) {
+    return 1;
+  }
+  auto hint = kernel->getAttrOfType<IntegerAttr>("slots");
+  double neededBytes = target.memory.bandwidth * target.memory.latencyClocks /
+                       target.clock.boostHz / target.execution.units;
+  int64_t least = ring.full ? 4 : 3;
+  int64_t wanted =
+      std::max<int64_t>(least, std::ceil(neededBytes / slotBytes) + 1);
+  int64_t fits = (target.shared.maxBytesPerWorkgroup - takenBytes) / slotBytes;
+  return std::max<int64_t>(
+      1, std::min({hint ? hint.getInt() : wanted, fits, int64_t(8)}));
+}
+
+void Pipeline::setSlots(Ring &ring) {
+  for (CopyOp copy : ring.copies) {
+    Value place = copy.getDestination();
+    auto tile = cast<TileType>(place.getType());
+    place.setType(tile.with(tile.getSpace(), tile.getLayout(), ring.slots));
+  }
+  if (ring.full) {
+    auto barrier = cast<BarrierType>(ring.full.getType());
+    ring.full.setType(
+        BarrierType::get(barrier.getContext(), barrier.getCount(), ring.slots));
+  }
+}
+
+Value Pipeline::makeBarrier(Ring &ring, int64_t slots) {
+  OpBuilder builder(kernel.getGrid());
+  return AllocOp::create(builder, ring.loop.getLoc(),
+                         BarrierType::get(kernel.getContext(), 1, slots),
+                         ValueRange(), IntegerAttr(), StorageRoleAttr(),
+                         StringAttr());
+}
+
+//===----------------------------------------------------------------------===//
+// The copies of another trip
+//===----------------------------------------------------------------------===//
+
+/// `index` that many trips later.
+Value Pipeline::advanced(OpBuilder &builder, Ring &ring, Value index,
+                         int64_t trips) {
+  Location loc = ring.loop.getLoc();
+  Value distance = constant(builder, loc, trips);
+  if (!ring.loop.getSteps().empty()) {
+    distance =
+        arith::MulIOp::create(builder, loc, distance, ring.loop.getSteps()[0]);
+  }
+  return arith::AddIOp::create(builder, loc, index, distance);
+}
+
+/// Whether the loop has a trip with that index.
+Value Pipeline::isTrip(OpBuilder &builder, Ring &ring, Value index) {
+  return arith::CmpIOp::create(builder, ring.loop.getLoc(),
+                               arith::CmpIPredicate::slt, index,
+                               ring.loop.getUpperBounds()[0]);
+}
+
+/// A row limit that clips nothing of a copy without one.
+Value Pipeline::rowsEnd(OpBuilder &builder, CopyOp copy, ValueRange offsets) {
+  Location loc = copy.getLoc();
+  auto buffer = cast<BufferType>(copy.getSource().getType());
+  int64_t dimension = copy.getDims()
+                          ? (*copy.getDims())[0]
+                          : std::max<int64_t>(buffer.getRank() - 2, 0);
+  int64_t extent = buffer.getShape()[dimension];
+  if (!ShapedType::isDynamic(extent)) {
+    return constant(builder, loc, extent);
+  }
+  if (copy.getRows()) {
+    return constant(builder, loc, INT32_MAX);
+  }
+  auto tile = cast<TileType>(copy.getDestination().getType());
+  Value rows = constant(builder, loc, tile.getRows());
+  return arith::AddIOp::create(builder, loc, offsets[dimension], rows);
+}
+
+/// All copies of the ring at the trip of `index`. Where `live` is given they
+/// are issued in any case and fetch nothing unless it holds.
+void Pipeline::copyAt(OpBuilder &builder, Ring &ring, Value index, Value live) {
+  IRMapping mapping;
+  mapping.map(ring.loop.getInductionVars()[0], index);
+  auto there = [&](Value value) {
+    return value ? atTrip(builder, value, ring.loop, mapping) : Value();
+  };
+  if (ring.announce) {
+    arriveAt(builder, ring.announce.getLoc(), ring.full,
+             there(ring.announce.getTrip()[0]), ValueRange(),
+             ring.announce.getBytesAttr());
+  }
+  for (CopyOp copy : ring.copies) {
+    SmallVector<Value> offsets, slots, valid;
+    llvm::transform(copy.getOffsets(), std::back_inserter(offsets), there);
+    llvm::transform(copy.getSlot(), std::back_inserter(slots), there);
+    llvm::transform(copy.getValid(), std::back_inserter(valid), there);
+    if (live) {
+      if (valid.empty()) {
+        valid.push_back(rowsEnd(builder, copy, offsets));
+      }
+      Value none = constant(builder, copy.getLoc(), 0);
+      valid[0] =
+          arith::SelectOp::create(builder, copy.getLoc(), live, valid[0], none);
+    }
+    CopyOp::create(builder, copy.getLoc(), copy.getToken().getType(),
+                   copy.getSource(), offsets, copy.getDestination(), slots,
+                   copy.getRows(), copy.getPageTable(),
+                   there(copy.getSequence()), valid, copy.getArrives(),
+                   copy.getDimsAttr(), copy.getPageSizeAttr(),
+                   copy.getBoxAttr());
+  }
+}
+
+LoopOp Pipeline::openLoop(OpBuilder &builder, Location loc, Value from,
+                          Value to) {
+  auto loop = LoopOp::create(builder, loc, ValueRange(from), ValueRange(to),
+                             ValueRange(), ValueRange());
+  builder.setInsertionPointToStart(&loop.getBody().front());
+  return loop;
+}
+
+/// The copies of the first trips, before the loop.
+void Pipeline::makePrologue(Ring &ring) {
+  OpBuilder builder(ring.loop);
+  Location loc = ring.loop.getLoc();
+  Operation *parent = ring.loop->getParentOp();
+  auto around = dyn_cast<LoopOp>(parent);
+  bool repeats = around && (around.getKind() == LoopKind::Sequence ||
+                            around.getPersistent());
+  if (repeats) {
+    // The last reads of the previous run.
+    SyncOp::create(builder, loc, Scope::Workgroup);
+  }
+  Value zero = constant(builder, loc, 0);
+  Value count = constant(builder, loc, ring.ahead());
+  Value from = ring.loop.getLowerBounds()[0];
+  LoopOp prologue = openLoop(builder, loc, zero, count);
+  Value trip = prologue.getInductionVars()[0];
+  Value index = trip;
+  if (!ring.loop.getSteps().empty()) {
+    index = arith::MulIOp::create(builder, loc, index, ring.loop.getSteps()[0]);
+  }
+  if (constantIndex(from) != 0) {
+    index = arith::AddIOp::create(builder, loc, index, from);
+  }
+  Value live = isTrip(builder, ring, index);
+  if (ring.full) {
+    Value one = constant(builder, loc, 1);
+    Value trips = arith::SelectOp::create(builder, loc, live, one, zero);
+    openLoop(builder, loc, zero, trips);
+    live = Value();
+  }
+  copyAt(builder, ring, index, live);
+}
+
+//===----------------------------------------------------------------------===//
+// The three forms
+//===----------------------------------------------------------------------===//
+
+/// Copy, wait, use; nobody may copy again before all have used it.
+void Pipeline::makeSingle(Ring &ring) {
+  Location loc = ring.loop.getLoc();
+  Block &body = ring.loop.getBody().front();
+  for (WaitOp wait : llvm::make_early_inc_range(body.getOps<WaitOp>())) {
+    if (!wait.getTokens().empty()) {
+      OpBuilder builder(wait);
+      waitQueue(builder, loc, Queue::Copies);
+      wait.erase();
+    }
+  }
+  OpBuilder builder(body.getTerminator());
+  SyncOp::create(builder, loc, Scope::Workgroup);
+}
+
+void Pipeline::makeCounted(Ring &ring) {
+  LoopOp loop = ring.loop;
+  Location loc = loop.getLoc();
+  Block &body = loop.getBody().front();
+  OpBuilder builder = OpBuilder::atBlockBegin(&body);
+  makePrologue(ring);
+  waitQueue(builder, loc, Queue::Copies);
+  SyncOp::create(builder, loc, Scope::Workgroup);
+  Value index =
+      advanced(builder, ring, loop.getInductionVars()[0], ring.ahead());
+  copyAt(builder, ring, index, isTrip(builder, ring, index));
+  for (CopyOp copy : ring.copies) {
+    copy.erase();
+  }
+  builder.setInsertionPointAfter(loop);
+  waitQueue(builder, loc, Queue::Copies);
+}
+
+/// `if (t + ahead < n) { wait on empty; announce; copy }` as a loop of 0 or 1
+/// trips.
+void Pipeline::refill(OpBuilder &builder, Ring &ring, Value empty) {
+  Location loc = ring.loop.getLoc();
+  Value trip = ring.loop.getInductionVars()[0];
+  Value index = advanced(builder, ring, trip, ring.ahead());
+  Value zero = constant(builder, loc, 0), one = constant(builder, loc, 1);
+  Value live = isTrip(builder, ring, index);
+  Value trips = arith::SelectOp::create(builder, loc, live, one, zero);
+  openLoop(builder, loc, zero, trips);
+  if (empty) {
+    IRMapping mapping;
+    mapping.map(trip, advanced(builder, ring, trip, -1));
+    Value freed = atTrip(builder, ring.mmas[0].getASlot(), ring.loop, mapping);
+    waitOn(builder, loc, empty, freed);
+  }
+  copyAt(builder, ring, index, Value());
+}
+
+void Pipeline::finishBoxes(Ring &ring, Value empty) {
+  OpBuilder builder(kernel.getContext());
+  builder.setInsertionPointAfter(ring.loop);
+  Location loc = ring.loop.getLoc();
+  if (!empty) {
+    waitQueue(builder, loc, Queue::Matrix, 0);
+    return;
+  }
+  Value done = makeBarrier(ring, 1), zero = constant(builder, loc, 0);
+  arriveAt(builder, loc, done, zero, ValueRange());
+  waitOn(builder, loc, done, zero);
+}
+
+void Pipeline::makeBoxes(Ring &ring) {
+  Location loc = ring.loop.getLoc();
+  bool byOneThread = isa<TokenType>(ring.mmas[0].getResult().getType());
+  Value empty = byOneThread ? makeBarrier(ring, ring.slots) : Value();
+  makePrologue(ring);
+  OpBuilder builder(ring.mmas.front());
+  Value trip = ring.mmas.front().getASlot();
+  waitOn(builder, loc, ring.full, trip);
+  builder.setInsertionPointAfter(ring.mmas.back());
+  if (byOneThread) {
+    SmallVector<Value> tokens;
+    for (MmaOp mma : ring.mmas) {
+      tokens.push_back(mma.getResult());
+    }
+    arriveAt(builder, loc, empty, trip, tokens);
+  } else {
+    waitQueue(builder, loc, Queue::Matrix, ring.mmas.size());
+    SyncOp::create(builder, loc, Scope::Workgroup);
+  }
+  refill(builder, ring, empty);
+  ring.announce.erase();
+  for (CopyOp copy : ring.copies) {
+    copy.erase();
+  }
+  finishBoxes(ring, empty);
+}
+
+void Pipeline::run() {
+  SmallVector<LoopOp> loops;
+  kernel.walk([&](LoopOp loop) { loops.push_back(loop); });
+  int64_t takenBytes = 0;
+  for (LoopOp loop : loops) {
+    std::optional<Ring> ring = findRing(loop);
+    if (!ring) {
+      continue;
+    }
+    ring->slots = chooseSlots(*ring, takenBytes);
+    if (ring->full) {
+      // A box is filled ahead or not at all: two slots at least.
+      ring->slots = std::max<int64_t>(ring->slots, 2);
+    }
+    for (CopyOp copy : ring->copies) {
+      takenBytes += ring->slots *
+                    cast<TileType>(copy.getDestination().getType()).getBytes();
+    }
+    setSlots(*ring);
+    if (ring->slots == 1) {
+      makeSingle(*ring);
+      continue;
+    }
+    eraseNaive(*ring);
+    if (ring->full) {
+      makeBoxes(*ring);
+    } else {
+      makeCounted(*ring);
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+static LogicalResult pipeline(KernelOp kernel, const Target &target) {
+  Pipeline(kernel, target).run();
+  return success();
+}
+
+namespace modelc {
+#define GEN_PASS_DEF_SCHEDULEPIPELINE
+#include "lib/SchedulePasses/Passes.h.inc"
+
+namespace {
+struct PipelinePass : impl::SchedulePipelineBase<PipelinePass> {
+  using Base::Base;
+  void runOnOperation() override {
+    if (failed(runOnKernels(getOperation(), targetsDir, overrides, pipeline))) {
+      signalPassFailure();
+    }
+  }
+};
+} // namespace
+} // namespace modelc

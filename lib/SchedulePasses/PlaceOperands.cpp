@@ -1,0 +1,349 @@
+//===- PlaceOperands.cpp - Loads of an mma become copy, place and load ----===//
+//
+// Three forms, by what the instruction reads:
+//   registers        copy, wait, sync, load           (a wave multiplies)
+//   shared memory    arrive, box copies, wait on      (four waves together)
+//   and tensor       the same; the accumulator is a   (one thread for all)
+//                    place that is drained once
+// Nothing runs ahead yet: slots and prefetch are the work of the pipeline.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/SchedulePasses/Machine.h"
+#include "lib/SchedulePasses/MmaLayouts.h"
+#include "lib/SchedulePasses/SchedulePasses.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace modelc;
+using namespace modelc::schedule;
+
+namespace {
+/// What announces and awaits the box copies of one trip of a loop.
+struct Phase {
+  Value full;
+  ArriveOp arrive;
+  WaitOp wait;
+};
+
+/// Places made so far, so that a load with two readers is copied once.
+struct Places {
+  Places(KernelOp kernel, const Target &target)
+      : kernel(kernel), target(target) {}
+  KernelOp kernel;
+  const Target &target;
+  DenseMap<Operation *, Value> ofLoad;
+  DenseMap<Operation *, Phase> ofLoop;
+};
+} // namespace
+
+static LoopOp sequenceAround(Operation *op) {
+  auto loop = dyn_cast<LoopOp>(op->getParentOp());
+  return loop && loop.getKind() == LoopKind::Sequence ? loop : LoopOp();
+}
+
+/// The number of the trip: the index itself where the loop steps by one.
+static Value tripOf(OpBuilder &builder, LoopOp loop) {
+  Value index = loop.getInductionVars()[0];
+  if (loop.getSteps().empty()) {
+    return index;
+  }
+  Location loc = loop.getLoc();
+  Value from =
+      arith::SubIOp::create(builder, loc, index, loop.getLowerBounds()[0]);
+  return arith::DivSIOp::create(builder, loc, from, loop.getSteps()[0]);
+}
+
+static Value makeAlloc(Places &places, Location loc, Type type) {
+  OpBuilder builder(places.kernel.getContext());
+  Operation *grid = places.kernel.getGrid();
+  builder.setInsertionPoint(grid);
+  return AllocOp::create(builder, loc, type, ValueRange(), IntegerAttr(),
+                         StorageRoleAttr(), StringAttr());
+}
+
+//===----------------------------------------------------------------------===//
+// Which loads go through shared memory
+//===----------------------------------------------------------------------===//
+
+/// Whether lanes can copy the tile in pieces of the target's width: rows are
+/// contiguous and begin at a multiple of it.
+static bool isCopyable(LoadOp load, const Target &target) {
+  auto buffer = cast<BufferType>(load.getSource().getType());
+  auto tile = cast<TileType>(load.getResult().getType());
+  int64_t last = buffer.getRank() - 1, bits = tile.getElementBits();
+  int64_t pieceBits = target.copy.bytesPerLane * 8;
+  bool alongRow = !load.getDims() || (*load.getDims())[1] == last;
+  int64_t extent = buffer.getShape()[last];
+  return target.copy.asyncToShared && alongRow && !load.getPeer() &&
+         !ShapedType::isDynamic(extent) && extent * bits % pieceBits == 0 &&
+         tile.getColumns() * bits % pieceBits == 0 &&
+         tile.getNumElements() * bits / 8 >=
+             target.copy.bytesPerLane * target.execution.waveSize;
+}
+
+/// The loads of global memory in the same loop that an operand is mapped from.
+static void collectLoads(Value operand, LoopOp loop,
+                         SmallVectorImpl<LoadOp> &loads) {
+  Operation *op = operand.getDefiningOp();
+  if (!op || op->getParentOp() != loop) {
+    return;
+  }
+  if (auto load = dyn_cast<LoadOp>(op)) {
+    auto tile = dyn_cast<TileType>(load.getResult().getType());
+    if (tile && isa<BufferType>(load.getSource().getType()) &&
+        tile.getRows() > 1 && tile.getColumns() > 1) {
+      loads.push_back(load);
+    }
+  } else if (auto map = dyn_cast<MapOp>(op)) {
+    for (Value input : map.getInputs()) {
+      collectLoads(input, loop, loads);
+    }
+  }
+}
+
+/// The slice of copies, wait and sync that fills a place; the load is left to
+/// the caller.
+static Value makePlace(Places &places, LoadOp load, LoopOp loop) {
+  Value &place = places.ofLoad[load];
+  if (place) {
+    return place;
+  }
+  auto tile = cast<TileType>(load.getResult().getType());
+  Location loc = load.getLoc();
+  place = makeAlloc(places, loc, tile.with(Space::Shared, {}));
+  OpBuilder builder(load);
+  Value trip = tripOf(builder, loop);
+  auto copy = CopyOp::create(
+      builder, loc, TokenType::get(load.getContext()), load.getSource(),
+      load.getOffsets(), place, trip, load.getRows(), load.getPageTable(),
+      load.getSequence(), load.getValid(), Value(), load.getDimsAttr(),
+      load.getPageSizeAttr(), UnitAttr());
+  WaitOp::create(builder, loc, copy.getToken(), Value(), Value(), QueueAttr(),
+                 IntegerAttr(), UnitAttr());
+  SyncOp::create(builder, loc, Scope::Workgroup);
+  return place;
+}
+
+/// Replaces a load of global memory by one of a place in shared memory.
+static void loadThroughPlace(Places &places, LoadOp load, LoopOp loop) {
+  Value place = makePlace(places, load, loop);
+  OpBuilder builder(load);
+  auto read = LoadOp::create(builder, load.getLoc(), load.getResult().getType(),
+                             place, tripOf(builder, loop));
+  load.getResult().replaceAllUsesWith(read.getResult());
+}
+
+/// Turns the K x N operand of `mma` into a transposed load of its place.
+static void transposeOperand(MmaOp mma) {
+  auto load = mma.getB().getDefiningOp<LoadOp>();
+  if (!mma.getBTransposed() || !load ||
+      !isa<TileType>(load.getSource().getType())) {
+    return;
+  }
+  OpBuilder builder(mma);
+  auto type = load.getResult().getType();
+  auto tile = cast<TileType>(type);
+  auto read = LoadOp::create(
+      builder, load.getLoc(),
+      TileType::get({tile.getColumns(), tile.getRows()}, tile.getElementType()),
+      load.getSource(), load.getOffsets());
+  read.setTransposed(true);
+  mma.getBMutable().assign(read.getResult());
+  mma.setBTransposed(false);
+  if (load.getResult().use_empty()) {
+    load.erase();
+  }
+}
+
+/// An operand in registers: through shared memory where the loop reads it anew
+/// every trip, straight from global memory where it is read once.
+static void placeInRegisters(Places &places, MmaOp mma) {
+  LoopOp loop = sequenceAround(mma);
+  for (Value operand : {mma.getA(), mma.getB()}) {
+    SmallVector<LoadOp> loads;
+    if (loop) {
+      collectLoads(operand, loop, loads);
+    }
+    for (LoadOp load : loads) {
+      if (isCopyable(load, places.target)) {
+        loadThroughPlace(places, load, loop);
+      }
+    }
+  }
+  transposeOperand(mma);
+}
+
+//===----------------------------------------------------------------------===//
+// Operands in shared memory
+//===----------------------------------------------------------------------===//
+
+/// The phase of the loop, made at its first box copy.
+static Phase &phaseOf(Places &places, LoopOp loop, OpBuilder &builder,
+                      Value trip) {
+  Phase &phase = places.ofLoop[loop];
+  if (!phase.full) {
+    Location loc = loop.getLoc();
+    MLIRContext *context = loop.getContext();
+    phase.full = makeAlloc(places, loc, BarrierType::get(context, 1, 1));
+    phase.arrive =
+        ArriveOp::create(builder, loc, phase.full, trip, ValueRange(), Value(),
+                         builder.getI64IntegerAttr(0),
+                         ScopeAttr::get(context, Scope::Workgroup));
+    phase.wait = WaitOp::create(builder, loc, ValueRange(), phase.full, trip,
+                                QueueAttr(), IntegerAttr(), UnitAttr());
+    builder.setInsertionPoint(phase.wait);
+  }
+  return phase;
+}
+
+/// The operand as a place filled by a box copy.
+static Value makeBox(Places &places, LoadOp load, LoopOp loop) {
+  Value &place = places.ofLoad[load];
+  if (place) {
+    return place;
+  }
+  auto tile = cast<TileType>(load.getResult().getType());
+  Location loc = load.getLoc();
+  place = makeAlloc(places, loc, tile.with(Space::Shared, {}));
+  OpBuilder builder(load);
+  Value trip = tripOf(builder, loop);
+  Phase &phase = phaseOf(places, loop, builder, trip);
+  phase.arrive.setBytes(*phase.arrive.getBytes() + tile.getBytes());
+  auto copy =
+      CopyOp::create(builder, loc, TokenType::get(load.getContext()),
+                     load.getSource(), load.getOffsets(), place, trip, Value(),
+                     Value(), Value(), load.getValid(), phase.full,
+                     load.getDimsAttr(), IntegerAttr(), builder.getUnitAttr());
+  if (phase.wait->isBeforeInBlock(copy)) {
+    phase.wait->moveAfter(copy);
+  }
+  return place;
+}
+
+/// Takes the accumulator out of the values that the loop carries.
+static LoopOp dropCarried(LoopOp loop, unsigned index) {
+  SmallVector<Value> inits(loop.getInits());
+  inits.erase(inits.begin() + index);
+  OpBuilder builder(loop);
+  auto shorter = LoopOp::create(builder, loop.getLoc(), loop.getLowerBounds(),
+                                loop.getUpperBounds(), loop.getSteps(), inits);
+  Block &from = loop.getBody().front(), &to = shorter.getBody().front();
+  from.getArgument(1 + index).dropAllUses();
+  SmallVector<Value> arguments(to.getArguments());
+  arguments.insert(arguments.begin() + 1 + index, nullptr);
+  for (auto [old, now] : llvm::zip_equal(from.getArguments(), arguments)) {
+    if (now) {
+      old.replaceAllUsesWith(now);
+    }
+  }
+  if (inits.empty()) {
+    to.getTerminator()->erase();
+  }
+  to.getOperations().splice(to.end(), from.getOperations());
+  auto yield = cast<YieldOp>(to.getTerminator());
+  yield.getValuesMutable().erase(index);
+  for (unsigned i = 0, next = 0; i < loop.getNumResults(); ++i) {
+    if (i != index) {
+      loop.getResult(i).replaceAllUsesWith(shorter.getResult(next++));
+    }
+  }
+  return shorter;
+}
+
+/// The accumulator as a place in tensor memory, drained after the loop.
+static void accumulateInTensor(Places &places, MmaOp mma, Value a, Value b,
+                               LoopOp loop) {
+  auto argument = cast<BlockArgument>(mma.getAccumulator());
+  unsigned index = argument.getArgNumber() - 1;
+  TileType type = mma.getAccumulator().getType();
+  Location loc = mma.getLoc();
+  Value place = makeAlloc(places, loc, type.with(Space::Tensor, {}));
+  OpBuilder builder(mma);
+  Value trip = tripOf(builder, loop);
+  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  Value later = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt,
+                                      trip, zero);
+  MmaOp::create(builder, loc, TokenType::get(mma.getContext()), place, a, b,
+                trip, trip, later, mma.getInstructionAttr(), mma.getGridAttr(),
+                UnitAttr(), builder.getUnitAttr());
+  builder.setInsertionPointAfter(loop);
+  auto drained = LoadOp::create(builder, loc, type, place, ValueRange());
+  loop.getResult(index).replaceAllUsesWith(drained.getResult());
+  mma.getResult().dropAllUses();
+  // The yield still names the old result: it goes with the carried value.
+  mma.getResult().replaceAllUsesWith(argument);
+  Operation *yield = loop.getYield();
+  yield->setOperand(index, loop.getInits()[index]);
+  mma.erase();
+  LoopOp shorter = dropCarried(loop, index);
+  places.ofLoop[shorter] = places.ofLoop.lookup(loop);
+  loop.erase();
+}
+
+static void placeInShared(Places &places, MmaOp mma, const MmaRow &row) {
+  LoopOp loop = sequenceAround(mma);
+  auto a = mma.getA().getDefiningOp<LoadOp>();
+  auto b = mma.getB().getDefiningOp<LoadOp>();
+  Value placeA = makeBox(places, a, loop), placeB = makeBox(places, b, loop);
+  if (row.cSpace == OperandSpace::Tensor) {
+    accumulateInTensor(places, mma, placeA, placeB, loop);
+  } else {
+    OpBuilder builder(mma);
+    Value trip = tripOf(builder, loop);
+    auto now = MmaOp::create(
+        builder, mma.getLoc(), mma.getResult().getType(), mma.getAccumulator(),
+        placeA, placeB, trip, trip, Value(), mma.getInstructionAttr(),
+        mma.getGridAttr(), UnitAttr(), builder.getUnitAttr());
+    mma.getResult().replaceAllUsesWith(now.getResult());
+    mma.erase();
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+static LogicalResult placeOperands(KernelOp kernel, const Target &target) {
+  SmallVector<MmaOp> mmas;
+  kernel.walk([&](MmaOp mma) { mmas.push_back(mma); });
+  Places places(kernel, target);
+  for (MmaOp mma : mmas) {
+    const MmaRow *row = target.instruction(mma.getInstruction().value_or(""));
+    if (!row) {
+      return mma.emitOpError("expected an instruction of '")
+             << target.identity.name
+             << "', got none; run schedule-choose-instruction first";
+    }
+    if (row->bSpace == OperandSpace::Shared) {
+      placeInShared(places, mma, *row);
+    } else {
+      placeInRegisters(places, mma);
+    }
+  }
+  // Loads whose every reader now reads a place.
+  for (auto &[load, place] : places.ofLoad) {
+    if (load->use_empty()) {
+      load->erase();
+    }
+  }
+  return success();
+}
+
+namespace modelc {
+#define GEN_PASS_DEF_SCHEDULEPLACEOPERANDS
+#include "lib/SchedulePasses/Passes.h.inc"
+
+namespace {
+struct PlaceOperands : impl::SchedulePlaceOperandsBase<PlaceOperands> {
+  using Base::Base;
+  void runOnOperation() override {
+    if (failed(runOnKernels(getOperation(), targetsDir, overrides,
+                            placeOperands))) {
+      signalPassFailure();
+    }
+  }
+};
+} // namespace
+} // namespace modelc

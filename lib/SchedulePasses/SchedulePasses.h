@@ -1,0 +1,54 @@
+//===- SchedulePasses.h - From plain tiles to a final schedule ------------===//
+//
+// Each pass asks capabilities of the machine that the module names in the
+// attribute `schedule.target`, never who made it. Their order is fixed in
+// buildSchedulePipeline.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LIB_SCHEDULEPASSES_SCHEDULEPASSES_H
+#define LIB_SCHEDULEPASSES_SCHEDULEPASSES_H
+
+#include "mlir/Pass/Pass.h"
+#include <string>
+#include <vector>
+
+namespace mlir {
+class OpPassManager;
+} // namespace mlir
+
+namespace modelc {
+
+#define GEN_PASS_DECL
+#include "lib/SchedulePasses/Passes.h.inc"
+
+/// Where the machine that the module names is described.
+struct MachineOptions {
+  /// Folder of the target files; empty: the one the compiler was built with.
+  std::string targetsDir;
+  /// Facts of the target to replace, as "key=value".
+  std::vector<std::string> overrides;
+};
+
+/// Adds the passes that turn plain kernels into final ones, in their order.
+void buildSchedulePipeline(mlir::OpPassManager &manager,
+                           const MachineOptions &options = {});
+
+/// Makes the passes and the pipeline `schedule-finish` known by their flags.
+void registerScheduleFlags();
+
+/// The tile (row, column) of a workgroup.
+struct GridPoint {
+  int64_t row = 0, column = 0;
+  bool operator==(const GridPoint &) const = default;
+};
+
+/// What a loop on workgroups with `order = [chiplets, groupRows]` means: the
+/// tile of workgroup number `workgroup` of a grid of `rows` x `columns`. Every
+/// chiplet owns neighbouring tiles, walked down groups of `groupRows` rows.
+GridPoint gridPoint(int64_t workgroup, int64_t rows, int64_t columns,
+                    int64_t chiplets, int64_t groupRows);
+
+} // namespace modelc
+
+#endif // LIB_SCHEDULEPASSES_SCHEDULEPASSES_H

@@ -1,0 +1,55 @@
+#include "lib/SchedulePasses/Trips.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace modelc;
+using namespace modelc::schedule;
+
+/// Whether the value is made inside the loop.
+static bool isInside(Value value, LoopOp loop) {
+  return loop.getBody().isAncestor(value.getParentRegion());
+}
+
+static bool isScalarOp(Operation *op) {
+  if (auto load = dyn_cast<LoadOp>(op)) {
+    return !isa<TileType>(load.getResult().getType());
+  }
+  return isa<arith::ArithDialect>(op->getDialect());
+}
+
+bool modelc::isFunctionOfTrip(Value value, LoopOp loop) {
+  if (!isInside(value, loop) || value == loop.getInductionVars()[0]) {
+    return true;
+  }
+  Operation *op = value.getDefiningOp();
+  return op && isScalarOp(op) && llvm::all_of(op->getOperands(), [&](Value in) {
+           return isFunctionOfTrip(in, loop);
+         });
+}
+
+Value modelc::atTrip(OpBuilder &builder, Value value, LoopOp loop,
+                     IRMapping &mapping) {
+  if (Value known = mapping.lookupOrNull(value)) {
+    return known;
+  }
+  if (!isInside(value, loop)) {
+    return value;
+  }
+  Operation *op = value.getDefiningOp();
+  assert(op && "the slice was checked by isFunctionOfTrip");
+  for (Value operand : op->getOperands()) {
+    mapping.map(operand, atTrip(builder, operand, loop, mapping));
+  }
+  builder.clone(*op, mapping);
+  return mapping.lookup(value);
+}
+
+std::optional<int64_t> modelc::constantIndex(Value value) {
+  llvm::APInt constant;
+  if (matchPattern(value, m_ConstantInt(&constant))) {
+    return constant.getSExtValue();
+  }
+  return std::nullopt;
+}

@@ -1,0 +1,26 @@
+//===- Trips.h - A slice of a loop body at another trip -------------------===//
+
+#ifndef LIB_SCHEDULEPASSES_TRIPS_H
+#define LIB_SCHEDULEPASSES_TRIPS_H
+
+#include "dialects/Schedule/Schedule.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace modelc {
+
+/// Whether `value` can be computed at any trip of `loop`: from its index, from
+/// values outside, by arithmetic and scalar loads.
+bool isFunctionOfTrip(mlir::Value value, schedule::LoopOp loop);
+
+/// `value` at another trip of `loop`, computed at the builder's place.
+/// `mapping` maps the loop's index to that of the other trip and remembers what
+/// has been computed.
+mlir::Value atTrip(mlir::OpBuilder &builder, mlir::Value value,
+                   schedule::LoopOp loop, mlir::IRMapping &mapping);
+
+/// The value if it is a constant of type index.
+std::optional<int64_t> constantIndex(mlir::Value value);
+
+} // namespace modelc
+
+#endif // LIB_SCHEDULEPASSES_TRIPS_H
