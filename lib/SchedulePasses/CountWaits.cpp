@@ -4,6 +4,7 @@
 #include "lib/SchedulePasses/Machine.h"
 #include "lib/SchedulePasses/MmaLayouts.h"
 #include "lib/SchedulePasses/SchedulePasses.h"
+#include "lib/SchedulePasses/Waits.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -58,10 +59,8 @@ static void applyPlan(KernelOp kernel, const WaitPlan &plan) {
   for (const auto &[site, pending] : plan.added) {
     Operation *before = ops.lookup(site.first);
     OpBuilder builder(before);
-    WaitOp::create(
-        builder, before->getLoc(), ValueRange(), Value(), Value(),
-        QueueAttr::get(kernel.getContext(), static_cast<Queue>(site.second)),
-        builder.getI64IntegerAttr(pending), UnitAttr());
+    waitQueue(builder, before->getLoc(), static_cast<Queue>(site.second),
+              pending);
   }
 }
 

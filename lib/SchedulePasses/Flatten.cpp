@@ -271,7 +271,7 @@ void Flattener::addMma(MmaOp mma, Step &step) {
 }
 
 void Flattener::addArrive(ArriveOp arrive) {
-  if (arrive.getBytes() || arrive.getTrip().empty()) {
+  if (arrive.getBytes() || !isa<BarrierType>(arrive.getBarrier().getType())) {
     return;
   }
   auto &phase = phases[{arrive.getBarrier().getAsOpaquePointer(),
@@ -294,9 +294,11 @@ void Flattener::addWait(WaitOp wait, Step &step) {
     step.waits = static_cast<int>(*wait.getQueue());
     step.pending = wait.getPending();
   }
-  if (wait.getBarrier()) {
-    step.completes = phases[{wait.getBarrier().getAsOpaquePointer(),
-                             evaluate(wait.getTrip()) + round * kRoundTrips}];
+  Value barrier = wait.getBarrier();
+  if (barrier && isa<BarrierType>(barrier.getType())) {
+    step.completes =
+        phases[{barrier.getAsOpaquePointer(),
+                evaluate(wait.getTrip()[0]) + round * kRoundTrips}];
   }
 }
 

@@ -22,31 +22,18 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/SchedulePasses/Machine.h"
+#include "lib/SchedulePasses/Rings.h"
 #include "lib/SchedulePasses/SchedulePasses.h"
 #include "lib/SchedulePasses/Trips.h"
+#include "lib/SchedulePasses/Waits.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "llvm/Support/MathExtras.h"
-#include <cmath>
 
 using namespace mlir;
 using namespace modelc;
 using namespace modelc::schedule;
 
 namespace {
-/// One loop whose body copies.
-struct Ring {
-  LoopOp loop;
-  SmallVector<CopyOp> copies;
-  /// Asynchronous mmas that read the places of the copies.
-  SmallVector<MmaOp> mmas;
-  Value full;        ///< barrier of box copies, or null
-  ArriveOp announce; ///< of the bytes of one trip
-  int64_t slots = 1;
-
-  int64_t ahead() const { return slots - 1; }
-};
-
 class Pipeline {
 public:
   Pipeline(KernelOp kernel, const Target &target)
@@ -54,10 +41,7 @@ public:
   void run();
 
 private:
-  std::optional<Ring> findRing(LoopOp loop);
   void eraseNaive(Ring &ring);
-  int64_t chooseSlots(const Ring &ring, int64_t takenBytes);
-  void setSlots(Ring &ring);
   Value makeBarrier(Ring &ring, int64_t slots);
   Value isTrip(OpBuilder &builder, Ring &ring, Value index);
   Value rowsEnd(OpBuilder &builder, CopyOp copy, ValueRange offsets);
@@ -80,52 +64,6 @@ static Value constant(OpBuilder &builder, Location loc, int64_t value) {
   return arith::ConstantIndexOp::create(builder, loc, value);
 }
 
-static WaitOp waitQueue(OpBuilder &builder, Location loc, Queue queue,
-                        std::optional<int64_t> pending = std::nullopt) {
-  return WaitOp::create(builder, loc, ValueRange(), Value(), Value(),
-                        QueueAttr::get(builder.getContext(), queue),
-                        pending ? builder.getI64IntegerAttr(*pending)
-                                : IntegerAttr(),
-                        UnitAttr());
-}
-
-static WaitOp waitOn(OpBuilder &builder, Location loc, Value barrier,
-                     Value trip) {
-  return WaitOp::create(builder, loc, ValueRange(), barrier, trip, QueueAttr(),
-                        IntegerAttr(), UnitAttr());
-}
-
-static void arriveAt(OpBuilder &builder, Location loc, Value barrier,
-                     Value trip, ValueRange after, IntegerAttr bytes = {}) {
-  ArriveOp::create(builder, loc, barrier, trip, after, Value(), bytes,
-                   ScopeAttr::get(builder.getContext(), Scope::Workgroup));
-}
-
-//===----------------------------------------------------------------------===//
-// Finding rings and choosing slots
-//===----------------------------------------------------------------------===//
-
-std::optional<Ring> Pipeline::findRing(LoopOp loop) {
-  Ring ring;
-  ring.loop = loop;
-  for (Operation &op : loop.getBody().front()) {
-    if (auto copy = dyn_cast<CopyOp>(op)) {
-      ring.copies.push_back(copy);
-      ring.full = copy.getArrives();
-    } else if (auto mma = dyn_cast<MmaOp>(op)) {
-      if (mma.getAsynchronous()) {
-        ring.mmas.push_back(mma);
-      }
-    } else if (auto arrive = dyn_cast<ArriveOp>(op)) {
-      ring.announce = arrive;
-    }
-  }
-  if (ring.copies.empty() || loop.getKind() != LoopKind::Sequence) {
-    return std::nullopt;
-  }
-  return ring;
-}
-
 /// Removes the waits and syncs that made each copy complete at once.
 void Pipeline::eraseNaive(Ring &ring) {
   SmallVector<Operation *> dead;
@@ -142,47 +80,6 @@ void Pipeline::eraseNaive(Ring &ring) {
   }
   for (Operation *op : dead) {
     op->erase();
-  }
-}
-
-/// Enough slots to keep the memory busy over its latency, as many as fit, and
-/// no more than the waits can count.
-int64_t Pipeline::chooseSlots(const Ring &ring, int64_t takenBytes) {
-  int64_t slotBytes = 0;
-  bool ahead = true;
-  for (CopyOp copy : ring.copies) {
-    slotBytes += cast<TileType>(copy.getDestination().getType()).getBytes();
-    for (Value operand : copy->getOperands()) {
-      ahead &= !isa<IndexType>(operand.getType()) ||
-               isFunctionOfTrip(operand, ring.loop);
-    }
-    // Row numbers that change from trip to trip are not known ahead.
-    ahead &= !copy.getRows() || isFunctionOfTrip(copy.getRows(), ring.loop);
-  }
-  if (!ahead) {
-    return 1;
-  }
-  auto hint = kernel->getAttrOfType<IntegerAttr>("slots");
-  double neededBytes = target.memory.bandwidth * target.memory.latencyClocks /
-                       target.clock.boostHz / target.execution.units;
-  int64_t least = ring.full ? 4 : 3;
-  int64_t wanted =
-      std::max<int64_t>(least, std::ceil(neededBytes / slotBytes) + 1);
-  int64_t fits = (target.shared.maxBytesPerWorkgroup - takenBytes) / slotBytes;
-  return std::max<int64_t>(
-      1, std::min({hint ? hint.getInt() : wanted, fits, int64_t(8)}));
-}
-
-void Pipeline::setSlots(Ring &ring) {
-  for (CopyOp copy : ring.copies) {
-    Value place = copy.getDestination();
-    auto tile = cast<TileType>(place.getType());
-    place.setType(tile.with(tile.getSpace(), tile.getLayout(), ring.slots));
-  }
-  if (ring.full) {
-    auto barrier = cast<BarrierType>(ring.full.getType());
-    ring.full.setType(
-        BarrierType::get(barrier.getContext(), barrier.getCount(), ring.slots));
   }
 }
 
@@ -418,15 +315,12 @@ void Pipeline::run() {
     if (!ring) {
       continue;
     }
-    ring->slots = chooseSlots(*ring, takenBytes);
+    ring->slots = chooseSlots(*ring, target, takenBytes);
     if (ring->full) {
       // A box is filled ahead or not at all: two slots at least.
       ring->slots = std::max<int64_t>(ring->slots, 2);
     }
-    for (CopyOp copy : ring->copies) {
-      takenBytes += ring->slots *
-                    cast<TileType>(copy.getDestination().getType()).getBytes();
-    }
+    takenBytes += ring->slots * ring->slotBytes();
     setSlots(*ring);
     if (ring->slots == 1) {
       makeSingle(*ring);

@@ -12,6 +12,7 @@
 #include "lib/SchedulePasses/Machine.h"
 #include "lib/SchedulePasses/MmaLayouts.h"
 #include "lib/SchedulePasses/SchedulePasses.h"
+#include "lib/SchedulePasses/Waits.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -120,8 +121,7 @@ static Value makePlace(Places &places, LoadOp load, LoopOp loop) {
       load.getOffsets(), place, trip, load.getRows(), load.getPageTable(),
       load.getSequence(), load.getValid(), Value(), load.getDimsAttr(),
       load.getPageSizeAttr(), UnitAttr());
-  WaitOp::create(builder, loc, copy.getToken(), Value(), Value(), QueueAttr(),
-                 IntegerAttr(), UnitAttr());
+  waitTokens(builder, loc, copy.getToken());
   SyncOp::create(builder, loc, Scope::Workgroup);
   return place;
 }
@@ -187,12 +187,9 @@ static Phase &phaseOf(Places &places, LoopOp loop, OpBuilder &builder,
     Location loc = loop.getLoc();
     MLIRContext *context = loop.getContext();
     phase.full = makeAlloc(places, loc, BarrierType::get(context, 1, 1));
-    phase.arrive =
-        ArriveOp::create(builder, loc, phase.full, trip, ValueRange(), Value(),
-                         builder.getI64IntegerAttr(0),
-                         ScopeAttr::get(context, Scope::Workgroup));
-    phase.wait = WaitOp::create(builder, loc, ValueRange(), phase.full, trip,
-                                QueueAttr(), IntegerAttr(), UnitAttr());
+    phase.arrive = arriveAt(builder, loc, phase.full, trip, ValueRange(),
+                            builder.getI64IntegerAttr(0));
+    phase.wait = waitOn(builder, loc, phase.full, trip);
     builder.setInsertionPoint(phase.wait);
   }
   return phase;

@@ -1,0 +1,92 @@
+#include "lib/SchedulePasses/Rings.h"
+#include "lib/SchedulePasses/Trips.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace mlir;
+using namespace modelc;
+using namespace modelc::schedule;
+
+constexpr int64_t kMostSlots = 8;
+
+static TileType placeOf(CopyOp copy) {
+  return cast<TileType>(copy.getDestination().getType());
+}
+
+int64_t Ring::slotBytes() const {
+  int64_t bytes = 0;
+  for (CopyOp copy : copies) {
+    bytes += placeOf(copy).getBytes();
+  }
+  return bytes;
+}
+
+std::optional<Ring> modelc::findRing(LoopOp loop) {
+  Ring ring;
+  ring.loop = loop;
+  for (Operation &op : loop.getBody().front()) {
+    if (auto copy = dyn_cast<CopyOp>(op)) {
+      if (isa<TileType>(copy.getDestination().getType())) {
+        ring.copies.push_back(copy);
+        ring.full = copy.getArrives();
+      }
+    } else if (auto mma = dyn_cast<MmaOp>(op)) {
+      if (mma.getAsynchronous()) {
+        ring.mmas.push_back(mma);
+      }
+    } else if (auto arrive = dyn_cast<ArriveOp>(op)) {
+      if (arrive.getBytes()) {
+        ring.announce = arrive;
+      }
+    }
+  }
+  if (ring.copies.empty() || loop.getKind() != LoopKind::Sequence) {
+    return std::nullopt;
+  }
+  return ring;
+}
+
+/// Whether a copy can be issued before its trip: its place in memory does not
+/// depend on what the loop computes.
+static bool canRunAhead(CopyOp copy, LoopOp loop) {
+  return llvm::all_of(copy->getOperands(), [&](Value operand) {
+    return isFunctionOfTrip(operand, loop);
+  });
+}
+
+int64_t modelc::chooseSlots(const Ring &ring, const Target &target,
+                            int64_t takenBytes) {
+  bool ahead = llvm::all_of(
+      ring.copies, [&](CopyOp copy) { return canRunAhead(copy, ring.loop); });
+  if (!ahead) {
+    return 1;
+  }
+  LoopOp loop = ring.loop;
+  auto hint =
+      loop->getParentOfType<KernelOp>()->getAttrOfType<IntegerAttr>("slots");
+  double neededBytes = target.memory.bandwidth * target.memory.latencyClocks /
+                       target.clock.boostHz / target.execution.units;
+  int64_t least = ring.full ? 4 : 3;
+  int64_t wanted =
+      std::max<int64_t>(least, std::ceil(neededBytes / ring.slotBytes()) + 1);
+  if (hint) {
+    wanted = hint.getInt();
+  }
+  int64_t fits =
+      (target.shared.maxBytesPerWorkgroup - takenBytes) / ring.slotBytes();
+  return std::max<int64_t>(1, std::min({wanted, fits, kMostSlots}));
+}
+
+void modelc::setSlots(const Ring &ring) {
+  for (CopyOp copy : ring.copies) {
+    TileType tile = placeOf(copy);
+    copy.getDestination().setType(
+        tile.with(tile.getSpace(), tile.getLayout(), ring.slots));
+  }
+  if (Value full = ring.full) {
+    auto barrier = cast<BarrierType>(full.getType());
+    full.setType(
+        BarrierType::get(barrier.getContext(), barrier.getCount(), ring.slots));
+  }
+}

@@ -1,0 +1,38 @@
+//===- Rings.h - Loops that copy, and how far ahead they may run ----------===//
+
+#ifndef LIB_SCHEDULEPASSES_RINGS_H
+#define LIB_SCHEDULEPASSES_RINGS_H
+
+#include "dialects/Schedule/Schedule.h"
+#include "lib/Hardware/Hardware.h"
+
+namespace modelc {
+
+/// One loop whose body copies into places.
+struct Ring {
+  schedule::LoopOp loop;
+  llvm::SmallVector<schedule::CopyOp> copies;
+  /// Asynchronous mmas that read the places of the copies.
+  llvm::SmallVector<schedule::MmaOp> mmas;
+  mlir::Value full;            ///< barrier of box copies, or null
+  schedule::ArriveOp announce; ///< of the bytes of one trip
+  int64_t slots = 1;
+
+  int64_t ahead() const { return slots - 1; }
+  /// Bytes that one trip fills.
+  int64_t slotBytes() const;
+};
+
+/// The ring of a loop, if its body copies.
+std::optional<Ring> findRing(schedule::LoopOp loop);
+
+/// Enough slots to keep the memory busy over its latency, as many as fit beside
+/// `takenBytes`; the kernel attribute `slots` overrides.
+int64_t chooseSlots(const Ring &ring, const Target &target, int64_t takenBytes);
+
+/// Gives the places and the barrier of a ring its slots.
+void setSlots(const Ring &ring);
+
+} // namespace modelc
+
+#endif // LIB_SCHEDULEPASSES_RINGS_H
