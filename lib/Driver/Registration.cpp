@@ -4,6 +4,7 @@
 
 #include "dialects/Model/Model.h"
 #include "dialects/Schedule/Schedule.h"
+#include "lib/Cost/Cost.h"
 #include "lib/Kernels/Kernels.h"
 #include "lib/ModelPasses/ModelPasses.h"
 #include "lib/SchedulePasses/SchedulePasses.h"
@@ -20,6 +21,7 @@ void modelc::registerEverything(mlir::DialectRegistry &registry) {
 }
 
 void modelc::registerAllPasses() {
+  registerCostPasses();
   registerKernelPasses();
   registerModelPasses();
   registerScheduleFlags();

@@ -1,0 +1,294 @@
+//===- Cost.h - Seconds, joules and bytes of schedules --------------------===//
+//
+// Joins what ops ask for (WorkOpInterface and the structure of the IR) with
+// what a target offers. Two steps: `readKernel` turns a kernel at given sizes
+// into amounts in plain structs, `estimate` turns amounts into time and energy.
+// The second step alone serves those who compare many schedules before any IR
+// exists. Nothing here knows a kernel family.
+//
+// Two numbers are kept apart everywhere. The *bound* is what the schedule
+// allows on ideal hardware: peak rates at the boost clock. The *expectation*
+// takes the measured efficiencies of the target file and the board's power.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LIB_COST_COST_H
+#define LIB_COST_COST_H
+
+#include "lib/Hardware/Hardware.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/LogicalResult.h"
+#include <array>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace mlir {
+class ModuleOp;
+namespace func {
+class FuncOp;
+} // namespace func
+} // namespace mlir
+
+namespace modelc {
+
+namespace schedule {
+class KernelOp;
+} // namespace schedule
+
+/// Sizes of a run and symbols of its workload, by name: {"tokens", 64}.
+using Bindings = std::map<std::string, double>;
+
+/// Value of an `expect` expression: names, numbers, + - * / ^, parentheses,
+/// min(a, b), max(a, b), ceildiv(a, b), floordiv(a, b). `why` says what was
+/// expected and at which column.
+llvm::FailureOr<double> evaluateExpression(llvm::StringRef text,
+                                           const Bindings &bindings,
+                                           std::string &why);
+
+//===----------------------------------------------------------------------===//
+// Explanations
+//===----------------------------------------------------------------------===//
+
+/// One line of an explanation: a number, the sum it came from, and the keys of
+/// the target's facts that went into it.
+struct Term {
+  std::string name;
+  double value = 0;
+  std::string unit; // "s", "J", "B", "clk", "" for a plain number
+  std::string formula;
+  std::vector<std::string> facts;
+  std::vector<Term> children;
+};
+
+/// Prints the tree, then every fact used with its value, grade and source.
+void printTerm(const Term &term, const Target &target, llvm::raw_ostream &os);
+
+//===----------------------------------------------------------------------===//
+// Work of a kernel in amounts
+//===----------------------------------------------------------------------===//
+
+/// What one execution of a step by one workgroup asks of the units.
+struct Amounts {
+  const MmaRow *row = nullptr; // of the matrix operations
+  double matrixFlop = 0;
+  double vector = 0;  // scalar float and integer operations
+  double exp2 = 0;    // transcendental operations
+  double convert = 0; // conversions between float types
+  double sharedBytes = 0;
+  double sharedClocks = 0; // beyond bytes over rate, by bank conflicts
+  double tensorBytes = 0;  // read from tensor memory
+  double globalBytes = 0;  // asked of L2
+  double linkBytes = 0;    // asked of peers
+};
+
+/// What a step waits for and what it makes others wait for.
+enum class StepKind {
+  Load,      // global memory to registers; its users wait
+  Shared,    // shared or tensor memory to or from registers
+  Store,     // to global memory; nobody waits
+  Copy,      // to shared memory, in the background
+  Matrix,    // on the matrix unit, in order with the stream
+  MatrixRun, // on the matrix unit, in the background
+  Vector,    // on the vector units, in order with the stream
+  Exchange,  // through shared memory with rendezvous, in order
+  Wait,      // holds the stream until its edges allow
+  Sync,      // rendezvous of the workgroup
+  Signal,    // a message to another stream or device
+  Loop,      // a nested block
+};
+
+/// An order between two steps of a block.
+struct Edge {
+  enum class Kind {
+    Complete,   // after all of the other
+    Piece,      // after the first piece of the other has arrived
+    Accumulate, // after the other's accumulator can be added to
+    Issue,      // after the other was issued
+  };
+  unsigned from = 0;
+  unsigned distance = 0; // in trips: `from` ran that many trips earlier
+  Kind kind = Kind::Complete;
+};
+
+/// One op in a block.
+struct Step {
+  std::string label;
+  StepKind kind = StepKind::Vector;
+  unsigned stream = 0;     // steps of one stream issue in order
+  double executions = 1;   // mean, of one trip of the block
+  unsigned pieces = 1;     // of its operands that it takes one after the other
+  int access = -1;         // index into KernelWork::accesses
+  int nested = -1;         // index into KernelWork::blocks
+  double extraLatency = 0; // clocks: lookups of a page table
+  double syncs = 0;
+  Amounts amounts;
+  llvm::SmallVector<Edge, 4> after;
+};
+
+/// The body of a loop, or of a workgroup (block 0).
+struct Body {
+  std::string label;
+  double trips = 1;    // mean, of one execution of the loop
+  unsigned groups = 1; // of waves that run apart and fill each other's gaps
+  std::vector<Step> steps;
+};
+
+/// How an access depends on one index of the grid.
+struct GridUse {
+  bool depends = false;
+  /// Number of the address class of each index value; empty = all differ.
+  std::vector<uint32_t> classes;
+};
+
+/// One op that touches global memory.
+struct Access {
+  std::string name;          // of the buffer
+  double bytes = 0;          // of one execution, mean, within the limits
+  double executions = 1;     // mean, of one workgroup
+  double walked = 1;         // different tiles among those executions
+  std::vector<GridUse> uses; // for each index of the grid
+  double bufferBytes = 0;    // of the buffer, 0 = unknown
+  bool writes = false;
+  bool paged = false;    // through a page table or a vector of rows
+  bool peer = false;     // of another device
+  bool resident = false; // a cache holds the buffer from the kernel before
+};
+
+/// All that time and energy of a kernel depend on.
+struct KernelWork {
+  std::string name;
+  std::vector<double> grid;  // workgroups along each index, last fastest
+  int64_t orderChiplets = 1; // tiles are dealt to chiplets in whole chunks
+  int64_t orderRows = 1;     // rows of tiles that are walked together
+  int64_t waves = 4;         // of a workgroup
+  int64_t sharedBytes = 0;   // of a workgroup
+  int64_t registersPerThread = 0;
+  int64_t tensorColumns = 0;
+  double longest = 1; // longest workgroup over the mean
+  std::vector<Access> accesses;
+  std::vector<Body> blocks; // a nested block stands behind its parent
+  double workgroups() const;
+};
+
+//===----------------------------------------------------------------------===//
+// Cost of a kernel
+//===----------------------------------------------------------------------===//
+
+/// What can limit a kernel, beside the latency of its dependences.
+enum class Resource {
+  Matrix,
+  Vector,
+  Exp2,
+  Convert,
+  Shared,
+  TensorMemory,
+  L2,        // of one unit
+  LastLevel, // cache between L2 and memory
+  Memory,
+  Link,
+};
+inline constexpr unsigned kResources = 10;
+/// "matrix unit", "device memory", ...
+llvm::StringRef resourceName(Resource resource);
+
+/// Bytes that move below L2, of a whole kernel.
+struct Traffic {
+  double l2 = 0;                // asked of L2
+  double lastLevel = 0;         // that miss L2
+  double read = 0, written = 0; // of device memory
+  double link = 0;
+  double pagedFraction = 0; // of the bytes of device memory
+  double memory() const { return read + written; }
+};
+
+struct Estimate {
+  double seconds = 0;
+  double joules = 0;
+  double clockHz = 0;
+  /// What binds: a resource, "latency" or "launch".
+  std::string limit;
+};
+
+struct CostOptions {
+  bool explain = false;       // fill the terms
+  double cacheBytesTaken = 0; // of the last cache, by what must stay
+  /// Index arguments and buffers by name that the kernel before left in cache.
+  std::vector<std::string> resident;
+};
+
+struct KernelCost {
+  std::string name;
+  Estimate bound, expectation;
+  double workgroups = 0;
+  double workgroupsPerUnit = 0; // that run at once
+  double rounds = 0;
+  double matrixFlop = 0;
+  double sharedBytes = 0;
+  Traffic traffic;
+  Term time, energy; // of the expectation; filled by CostOptions::explain
+};
+
+/// The amounts of a kernel in its final form (or the plain form: then nothing
+/// overlaps) at sizes `bindings`. Emits located errors.
+llvm::FailureOr<KernelWork> readKernel(schedule::KernelOp kernel,
+                                       const Target &target,
+                                       const Bindings &bindings,
+                                       const CostOptions &options = {});
+
+/// Time and energy of one launch.
+KernelCost estimate(const KernelWork &work, const Target &target,
+                    const CostOptions &options = {});
+
+/// Both steps.
+llvm::FailureOr<KernelCost> costKernel(schedule::KernelOp kernel,
+                                       const Target &target,
+                                       const Bindings &bindings,
+                                       const CostOptions &options = {});
+
+//===----------------------------------------------------------------------===//
+// Cost of a plan
+//===----------------------------------------------------------------------===//
+
+/// One launch or collective of a plan.
+struct StepCost {
+  std::string label;
+  double count = 1; // executions in the plan
+  bool collective = false;
+  KernelCost cost; // of one execution
+};
+
+/// Bytes that a plan allocates, by role.
+struct PlanStorage {
+  double weights = 0, caches = 0, workspace = 0, other = 0;
+};
+
+struct PlanCost {
+  std::string name;
+  std::vector<StepCost> steps;
+  Estimate bound, expectation; // sums
+  PlanStorage storage;
+  double launches = 0;
+};
+
+/// Time and energy of all launches and collectives of a plan. `bindings` holds
+/// the plan's size arguments and the symbols of the workload.
+llvm::FailureOr<PlanCost> costPlan(mlir::func::FuncOp plan,
+                                   mlir::ModuleOp module, const Target &target,
+                                   const Bindings &bindings,
+                                   const CostOptions &options = {});
+
+/// Time and energy of a collective of `bytes` for each device over `group`.
+/// Verbs: all_reduce, all_gather, reduce_scatter, all_to_all, broadcast.
+llvm::FailureOr<KernelCost> costCollective(llvm::StringRef verb, double bytes,
+                                           int64_t group, const Target &target,
+                                           const CostOptions &options = {});
+
+/// Makes `--schedule-print-cost` known.
+void registerCostPasses();
+
+} // namespace modelc
+
+#endif // LIB_COST_COST_H

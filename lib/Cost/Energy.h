@@ -1,0 +1,31 @@
+//===- Energy.h - Joules of a kernel --------------------------------------===//
+
+#ifndef LIB_COST_ENERGY_H
+#define LIB_COST_ENERGY_H
+
+#include "lib/Cost/Cost.h"
+
+namespace modelc {
+
+/// Amounts of a whole kernel that cost energy.
+struct EnergyAmounts {
+  std::map<std::string, double> flopByType;
+  double vectorOperations = 0;
+  double sharedBytes = 0;
+  double l2Bytes = 0;
+  double memoryBytes = 0;
+  double linkBytes = 0;
+};
+
+EnergyAmounts energyAmounts(const KernelWork &work, const Traffic &traffic);
+
+/// Joules that the work takes whatever its time.
+double dynamicJoules(const EnergyAmounts &amounts, const Target &target);
+
+/// The sum of the work's energy and that of the idle board over `seconds`.
+Term energyTerm(const EnergyAmounts &amounts, const Target &target,
+                double seconds);
+
+} // namespace modelc
+
+#endif // LIB_COST_ENERGY_H

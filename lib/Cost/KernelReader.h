@@ -1,0 +1,81 @@
+//===- KernelReader.h - The walk from a kernel's IR to amounts ------------===//
+//
+// ReadKernel.cpp walks the loops, ReadSteps.cpp reads the work of an op,
+// ReadEdges.cpp what it waits for.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LIB_COST_KERNELREADER_H
+#define LIB_COST_KERNELREADER_H
+
+#include "lib/Cost/ReadKernel.h"
+
+namespace modelc {
+
+/// Edges from a carried value's last definition are known when the body ends.
+constexpr unsigned kCarried = 1u << 30;
+
+class KernelReader {
+public:
+  KernelReader(schedule::KernelOp kernel, const Target &target,
+               const Bindings &bindings, const CostOptions &options,
+               IndexValues sizes)
+      : kernel(kernel), target(target), options(options),
+        iterations(std::move(sizes), bindings) {}
+  llvm::FailureOr<KernelWork> read();
+
+private:
+  /// The loops around the op that is read, without the dissolved ones' blocks.
+  struct Nest {
+    llvm::SmallVector<schedule::LoopOp, 4> loops;
+    double executions = 1; // of its body, in the whole kernel
+  };
+  struct Region {
+    unsigned block = 0;
+    unsigned stream = 0;
+    double perTrip = 1; // executions for each trip of the block
+  };
+
+  llvm::LogicalResult readGrid();
+  llvm::LogicalResult readRegion(mlir::Block &body, Region region);
+  llvm::LogicalResult readLoop(schedule::LoopOp loop, Region region);
+  llvm::LogicalResult dissolve(schedule::LoopOp loop, Region region,
+                               double trips);
+  unsigned blockFor(schedule::LoopOp loop, Region region, double trips);
+  llvm::LogicalResult readBody(schedule::LoopOp loop, Region region);
+  llvm::LogicalResult readRole(schedule::RoleOp role, Region region);
+  llvm::LogicalResult readStep(mlir::Operation *op, Region region);
+  llvm::LogicalResult addWork(mlir::Operation *op, Step &step);
+  llvm::LogicalResult addMatrix(schedule::MmaOp mma,
+                                const schedule::Work &amount, Step &step);
+  void addMove(mlir::Operation *op, const schedule::Work &amount, Step &step);
+  llvm::LogicalResult addAccess(const BufferUse &use, Step &step);
+  llvm::FailureOr<double> tilesWalked(const BufferUse &use,
+                                      llvm::ArrayRef<Level> levels) const;
+  void addOperandEdges(mlir::Operation *op, Region region, Step &step);
+  void addLoopEdges(schedule::LoopOp loop, Region region, Step &step);
+  void resolveCarried(schedule::LoopOp loop, unsigned block);
+  void finishBlock(unsigned block);
+  void forward(mlir::Operation *op);
+  llvm::LogicalResult findLongest(schedule::LoopOp loop);
+
+  schedule::KernelOp kernel;
+  const Target &target;
+  const CostOptions &options;
+  Iterations iterations;
+  KernelWork work;
+  std::vector<Level> grid;
+  Nest nest;
+  unsigned streams = 1;
+  /// Steps that make a value, with their block.
+  using Source = std::pair<unsigned, unsigned>;
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<Source, 2>> sources;
+  /// For each block, the op of each step (null for a loop).
+  std::vector<llvm::SmallVector<mlir::Operation *>> ops;
+  /// Blocks that roles share, by their parent and trips.
+  std::map<std::pair<unsigned, double>, unsigned> shared;
+};
+
+} // namespace modelc
+
+#endif // LIB_COST_KERNELREADER_H

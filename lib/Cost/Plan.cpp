@@ -1,0 +1,285 @@
+//===- Plan.cpp - Cost of all launches of a step --------------------------===//
+
+#include "dialects/Schedule/Schedule.h"
+#include "lib/Cost/Cost.h"
+#include "lib/Cost/Expressions.h"
+#include "lib/Cost/Iterations.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace modelc::schedule;
+
+namespace modelc {
+
+namespace {
+class PlanReader {
+public:
+  PlanReader(ModuleOp module, const Target &target, const Bindings &bindings,
+             const CostOptions &options)
+      : symbols(module), target(target), bindings(bindings), options(options) {}
+  LogicalResult read(func::FuncOp plan);
+  PlanCost cost;
+
+private:
+  LogicalResult readBlock(mlir::Block &block, double times);
+  LogicalResult readLoop(LoopOp loop, double times);
+  LogicalResult readLaunch(LaunchOp launch, double times);
+  LogicalResult readCollective(CollectiveOp collective, double times);
+  LogicalResult readAlloc(AllocOp alloc, double times);
+  FailureOr<double> bytesOf(AllocOp alloc);
+  FailureOr<double> bytesOf(Operation *user, BufferType type, ValueRange sizes);
+  FailureOr<KernelOp> choose(LaunchOp launch, Bindings &arguments,
+                             CostOptions &own);
+  void bindArguments(LaunchOp launch, KernelOp kernel, Bindings &arguments,
+                     CostOptions &own);
+  void add(StepCost step);
+
+  SymbolTable symbols;
+  const Target &target;
+  const Bindings &bindings;
+  const CostOptions &options;
+  IndexValues values;
+  DenseMap<Value, double> workspaceBytes;
+};
+} // namespace
+
+FailureOr<double> PlanReader::bytesOf(Operation *user, BufferType type,
+                                      ValueRange sizes) {
+  Type element = type.getElementType();
+  double bytes = element.isIndex() ? 4 : element.getIntOrFloatBitWidth() / 8.0;
+  unsigned next = 0;
+  for (int64_t extent : type.getShape()) {
+    if (!ShapedType::isDynamic(extent)) {
+      bytes *= extent;
+      continue;
+    }
+    std::optional<int64_t> size =
+        next < sizes.size() ? evaluateIndex(sizes[next], values) : std::nullopt;
+    if (!size) {
+      return user->emitOpError("expected a size for extent ")
+             << next << " that follows from the sizes of the run";
+    }
+    bytes *= *size;
+    ++next;
+  }
+  return bytes;
+}
+
+FailureOr<double> PlanReader::bytesOf(AllocOp alloc) {
+  return bytesOf(alloc, cast<BufferType>(alloc.getResult().getType()),
+                 alloc.getSizes());
+}
+
+LogicalResult PlanReader::readAlloc(AllocOp alloc, double times) {
+  if (!isa<BufferType>(alloc.getResult().getType())) {
+    return success();
+  }
+  FailureOr<double> bytes = bytesOf(alloc);
+  if (failed(bytes)) {
+    return failure();
+  }
+  switch (alloc.getStorage().value_or(StorageRole::Workspace)) {
+  case StorageRole::Weight:
+  case StorageRole::Constant:
+    cost.storage.weights += times * *bytes;
+    break;
+  case StorageRole::Cache:
+    cost.storage.caches += times * *bytes;
+    break;
+  case StorageRole::Workspace:
+  case StorageRole::Peer:
+    // One for all layers: nothing of it outlives a trip.
+    cost.storage.workspace += *bytes;
+    workspaceBytes[alloc.getResult()] = *bytes;
+    break;
+  default:
+    cost.storage.other += *bytes;
+    break;
+  }
+  return success();
+}
+
+/// Workspace that fits twice into the last cache was left there by the kernel
+/// that wrote it.
+void PlanReader::bindArguments(LaunchOp launch, KernelOp kernel,
+                               Bindings &arguments, CostOptions &own) {
+  double capacity =
+      std::max<double>(target.cache.l2Bytes, target.cache.llcBytes);
+  for (auto [position, value] : llvm::enumerate(launch.getArguments())) {
+    if (position >= kernel.getEntry().getNumArguments()) {
+      break;
+    }
+    std::string name = kernel.getArgumentName(position).str();
+    auto found = workspaceBytes.find(value);
+    if (found != workspaceBytes.end() && 2 * found->second <= capacity) {
+      own.resident.push_back(name);
+    }
+    if (value.getType().isIndex()) {
+      if (std::optional<int64_t> size = evaluateIndex(value, values)) {
+        arguments[name] = double(*size);
+      }
+    }
+  }
+}
+
+static bool holds(KernelOp kernel, const Bindings &arguments) {
+  return llvm::all_of(
+      kernel.getGuard().getAsRange<RangeAttr>(), [&](RangeAttr range) {
+        auto found = arguments.find(range.getArgument().str());
+        return found == arguments.end() ||
+               (found->second >= range.getMinimum() &&
+                found->second <= range.getMaximum() &&
+                int64_t(found->second) % range.getMultiple() == 0);
+      });
+}
+
+FailureOr<KernelOp> PlanReader::choose(LaunchOp launch, Bindings &arguments,
+                                       CostOptions &own) {
+  for (Attribute name : launch.getKernels()) {
+    auto kernel =
+        symbols.lookup<KernelOp>(cast<FlatSymbolRefAttr>(name).getValue());
+    if (!kernel) {
+      return launch.emitOpError("expected a kernel named ") << name;
+    }
+    arguments = bindings;
+    own = options;
+    bindArguments(launch, kernel, arguments, own);
+    if (holds(kernel, arguments)) {
+      return kernel;
+    }
+  }
+  return launch.emitOpError("expected a kernel whose guard holds at these "
+                            "sizes");
+}
+
+void PlanReader::add(StepCost step) {
+  for (auto [sum, one] :
+       {std::pair(&cost.bound, &step.cost.bound),
+        std::pair(&cost.expectation, &step.cost.expectation)}) {
+    sum->seconds += step.count * one->seconds;
+    sum->joules += step.count * one->joules;
+  }
+  cost.launches += step.count;
+  cost.steps.push_back(std::move(step));
+}
+
+LogicalResult PlanReader::readLaunch(LaunchOp launch, double times) {
+  Bindings arguments;
+  CostOptions own;
+  FailureOr<KernelOp> kernel = choose(launch, arguments, own);
+  if (failed(kernel)) {
+    return failure();
+  }
+  FailureOr<KernelCost> one = costKernel(*kernel, target, arguments, own);
+  if (failed(one)) {
+    launch.emitRemark("in the kernel launched here");
+    return failure();
+  }
+  StringRef label = launch.getLabel().value_or(kernel->getSymName());
+  add({label.str(), times, false, std::move(*one)});
+  return success();
+}
+
+LogicalResult PlanReader::readCollective(CollectiveOp collective,
+                                         double times) {
+  FailureOr<double> bytes = bytesOf(
+      collective, collective.getBuffer().getType(), collective.getSizes());
+  if (failed(bytes)) {
+    return failure();
+  }
+  FailureOr<KernelCost> one = costCollective(
+      collective.getVerb(), *bytes, collective.getGroup(), target, options);
+  if (failed(one)) {
+    return collective.emitOpError("expected all_reduce, all_gather, "
+                                  "reduce_scatter, all_to_all or broadcast, "
+                                  "got '")
+           << collective.getVerb() << "'";
+  }
+  StringRef label = collective.getLabel().value_or(collective.getVerb());
+  add({label.str(), times, true, std::move(*one)});
+  return success();
+}
+
+LogicalResult PlanReader::readLoop(LoopOp loop, double times) {
+  Iterations iterations(values, bindings);
+  for (const Level &level : iterations.levels({loop})) {
+    FailureOr<Trips> trips = iterations.trips(level, values);
+    if (failed(trips)) {
+      return failure();
+    }
+    times *= trips->count;
+    values[level.index] = trips->first; // all trips launch alike
+  }
+  return times > 0 ? readBlock(loop.getBody().front(), times) : success();
+}
+
+LogicalResult PlanReader::readBlock(mlir::Block &block, double times) {
+  for (Operation &op : block) {
+    LogicalResult result =
+        TypeSwitch<Operation *, LogicalResult>(&op)
+            .Case([&](LoopOp loop) { return readLoop(loop, times); })
+            .Case([&](LaunchOp launch) { return readLaunch(launch, times); })
+            .Case([&](CollectiveOp op) { return readCollective(op, times); })
+            .Case([&](AllocOp alloc) { return readAlloc(alloc, times); })
+            .Default([](Operation *) { return success(); });
+    if (failed(result)) {
+      return failure();
+    }
+  }
+  return success();
+}
+
+/// What most of the time goes to.
+static std::string mainLimit(const PlanCost &cost,
+                             Estimate KernelCost::*which) {
+  std::map<std::string, double> seconds;
+  for (const StepCost &step : cost.steps) {
+    const Estimate &one = step.cost.*which;
+    seconds[one.limit] += step.count * one.seconds;
+  }
+  auto most = std::max_element(
+      seconds.begin(), seconds.end(),
+      [](const auto &a, const auto &b) { return a.second < b.second; });
+  return most == seconds.end() ? "nothing" : most->first;
+}
+
+LogicalResult PlanReader::read(func::FuncOp plan) {
+  cost.name = plan.getSymName().str();
+  auto names = plan->getAttrOfType<ArrayAttr>("arg_names");
+  for (BlockArgument argument : plan.getArguments()) {
+    unsigned number = argument.getArgNumber();
+    if (!argument.getType().isIndex() || !names || number >= names.size()) {
+      continue;
+    }
+    StringRef name = cast<StringAttr>(names[number]).getValue();
+    auto found = bindings.find(name.str());
+    if (found == bindings.end()) {
+      return plan.emitOpError("expected a value for size '")
+             << name << "' of the run, got none";
+    }
+    values[argument] = std::llround(found->second);
+  }
+  if (failed(readBlock(plan.getBody().front(), 1))) {
+    return failure();
+  }
+  // One replay of the captured graph starts all of it.
+  cost.expectation.seconds += target.launch.graphReplay;
+  cost.expectation.joules += target.launch.graphReplay * target.power.idle;
+  cost.bound.clockHz = cost.expectation.clockHz = target.clock.boostHz;
+  cost.bound.limit = mainLimit(cost, &KernelCost::bound);
+  cost.expectation.limit = mainLimit(cost, &KernelCost::expectation);
+  return success();
+}
+
+FailureOr<PlanCost> costPlan(func::FuncOp plan, ModuleOp module,
+                             const Target &target, const Bindings &bindings,
+                             const CostOptions &options) {
+  PlanReader reader(module, target, bindings, options);
+  if (failed(reader.read(plan))) {
+    return failure();
+  }
+  return std::move(reader.cost);
+}
+
+} // namespace modelc

@@ -1,0 +1,127 @@
+//===- PrintCost.cpp - The cost of every kernel and plan of a module ------===//
+
+#include "dialects/Schedule/Schedule.h"
+#include "lib/Cost/Cost.h"
+#include "lib/Support/Support.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/Pass.h"
+
+using namespace mlir;
+
+namespace modelc {
+
+static void printEstimate(StringRef name, const Estimate &estimate,
+                          raw_ostream &os) {
+  os << "  " << name << ": " << formatQuantity(estimate.seconds, "s", 4) << ", "
+     << formatQuantity(estimate.joules, "J", 4) << ", bound by "
+     << estimate.limit << "\n";
+}
+
+static void printKernel(const KernelCost &cost, raw_ostream &os) {
+  os << "kernel " << cost.name << "\n";
+  printEstimate("bound", cost.bound, os);
+  printEstimate("expectation", cost.expectation, os);
+  os << "  workgroups: " << formatQuantity(cost.workgroups, "") << ", "
+     << formatQuantity(cost.workgroupsPerUnit, "") << " on a unit, "
+     << formatQuantity(cost.rounds, "") << " rounds\n";
+  os << "  matrix: " << formatQuantity(cost.matrixFlop, "flop", 4)
+     << ", memory: " << formatQuantity(cost.traffic.read, "B", 4) << " read, "
+     << formatQuantity(cost.traffic.written, "B", 4)
+     << " written, L2: " << formatQuantity(cost.traffic.l2, "B", 4)
+     << ", shared: " << formatQuantity(cost.sharedBytes, "B", 4)
+     << ", links: " << formatQuantity(cost.traffic.link, "B", 4) << "\n";
+}
+
+static void printPlan(const PlanCost &cost, raw_ostream &os) {
+  os << "plan " << cost.name << "\n";
+  printEstimate("bound", cost.bound, os);
+  printEstimate("expectation", cost.expectation, os);
+  os << "  weights: " << formatQuantity(cost.storage.weights, "B", 4)
+     << ", caches: " << formatQuantity(cost.storage.caches, "B", 4)
+     << ", workspace: " << formatQuantity(cost.storage.workspace, "B", 4)
+     << "\n";
+  for (const StepCost &step : cost.steps) {
+    os << "  " << step.label << ": " << formatQuantity(step.count, "") << " x "
+       << formatQuantity(step.cost.expectation.seconds, "s", 4) << ", bound by "
+       << step.cost.expectation.limit << "\n";
+  }
+}
+
+namespace {
+/// Prints what `costKernel` and `costPlan` say. Options are words: target=PATH,
+/// explain, and name=number for sizes and symbols.
+struct PrintCost : PassWrapper<PrintCost, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(PrintCost)
+  PrintCost() = default;
+  PrintCost(const PrintCost &other) : PassWrapper(other) {}
+
+  StringRef getArgument() const final { return "schedule-print-cost"; }
+  StringRef getDescription() const final {
+    return "Print time and energy of every kernel and plan on a target";
+  }
+  void runOnOperation() final;
+  LogicalResult readSizes(Bindings &bindings);
+
+  Option<std::string> targetName{*this, "target",
+                                 llvm::cl::desc("name or path of the target")};
+  Option<std::string> folder{*this, "targets", llvm::cl::init("targets"),
+                             llvm::cl::desc("where target files are")};
+  ListOption<std::string> sizes{
+      *this, "sizes", llvm::cl::desc("sizes and symbols: m:64,context:1024")};
+  Option<bool> explain{*this, "explain", llvm::cl::init(false),
+                       llvm::cl::desc("print the sums and the facts")};
+};
+} // namespace
+
+LogicalResult PrintCost::readSizes(Bindings &bindings) {
+  for (const std::string &text : sizes) {
+    auto [name, value] = StringRef(text).split(':');
+    double number = 0;
+    if (value.getAsDouble(number)) {
+      getOperation().emitError("expected name:number in sizes, got '")
+          << text << "'";
+      return failure();
+    }
+    bindings[name.str()] = number;
+  }
+  return success();
+}
+
+void PrintCost::runOnOperation() {
+  Bindings bindings;
+  FailureOr<Target> target = loadTarget(targetName, {}, {folder}, llvm::errs());
+  if (failed(target) || failed(readSizes(bindings))) {
+    return signalPassFailure();
+  }
+  CostOptions options;
+  options.explain = explain;
+  ModuleOp module = getOperation();
+  for (auto plan : module.getOps<func::FuncOp>()) {
+    FailureOr<PlanCost> cost =
+        costPlan(plan, module, *target, bindings, options);
+    if (failed(cost)) {
+      return signalPassFailure();
+    }
+    printPlan(*cost, llvm::outs());
+  }
+  // Kernels that a plan launches are printed with it.
+  bool hasPlan = !module.getOps<func::FuncOp>().empty();
+  for (auto kernel : module.getOps<schedule::KernelOp>()) {
+    if (hasPlan) {
+      break;
+    }
+    FailureOr<KernelCost> cost = costKernel(kernel, *target, bindings, options);
+    if (failed(cost)) {
+      return signalPassFailure();
+    }
+    printKernel(*cost, llvm::outs());
+    if (explain) {
+      printTerm(cost->time, *target, llvm::outs());
+      printTerm(cost->energy, *target, llvm::outs());
+    }
+  }
+}
+
+void registerCostPasses() { PassRegistration<PrintCost>(); }
+
+} // namespace modelc

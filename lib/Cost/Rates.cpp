@@ -1,0 +1,97 @@
+#include "lib/Cost/Rates.h"
+
+namespace modelc {
+
+llvm::StringRef resourceName(Resource resource) {
+  static constexpr llvm::StringRef kNames[kResources] = {
+      "matrix unit",   "vector units",  "exponentials", "conversions",
+      "shared memory", "tensor memory", "L2 port",      "last-level cache",
+      "device memory", "links"};
+  return kNames[unsigned(resource)];
+}
+
+llvm::StringRef keyFor(const ByType &table, llvm::StringRef type) {
+  auto found = table.find(type.str());
+  if (found != table.end()) {
+    return found->first;
+  }
+  type.consume_back("UZ");
+  found = table.find(type.str());
+  return found == table.end() ? llvm::StringRef() : found->first;
+}
+
+double valueFor(const ByType &table, llvm::StringRef type, double otherwise) {
+  llvm::StringRef key = keyFor(table, type);
+  return key.empty() ? otherwise : table.at(key.str());
+}
+
+double memoryEfficiency(const Target &target, const Traffic &traffic) {
+  const Efficiency &efficiency = target.efficiency;
+  double bytes = traffic.memory();
+  if (bytes <= 0) {
+    return efficiency.read;
+  }
+  // A copy reads as much as it writes; between that and pure reading the loss
+  // by turning the bus around grows with the smaller side.
+  double copied = 2 * std::min(traffic.read, traffic.written) / bytes;
+  double whole = efficiency.read + copied * (efficiency.copy - efficiency.read);
+  double paged = std::min(efficiency.attention, whole);
+  return whole + traffic.pagedFraction * (paged - whole);
+}
+
+Rates::Rates(const Target &target, View view, double clockHz,
+             const Traffic &traffic)
+    : target(target), view(view), clockHz(clockHz),
+      memoryRate(target.memory.bandwidth), linkRate(target.link.bandwidth) {
+  if (view == View::Expectation) {
+    memoryRate *= memoryEfficiency(target, traffic);
+    linkRate *= target.efficiency.link;
+    rampClocks = traffic.memory() > 0 ? target.launch.ramp * clockHz : 0;
+  }
+}
+
+double Rates::matrixEfficiency(llvm::StringRef type) const {
+  return view == View::Bound ? 1 : valueFor(target.efficiency.matrix, type, 1);
+}
+
+/// Amount over rate; a machine without the unit has none of its work.
+static double over(double amount, double rate) {
+  return amount > 0 && rate > 0 ? amount / rate : 0;
+}
+
+Clocks Rates::clocksOf(const Amounts &amounts) const {
+  Clocks clocks{};
+  auto set = [&](Resource resource, double value) {
+    clocks[unsigned(resource)] = value;
+  };
+  const Execution &execution = target.execution;
+  if (amounts.row) {
+    // The efficiency is over the peak at boost and contains the lower clock of
+    // a loaded chip: a clock below it costs nothing more.
+    double reached =
+        target.clock.boostHz * matrixEfficiency(amounts.row->aType);
+    set(Resource::Matrix, over(amounts.matrixFlop, amounts.row->flopPerClock) *
+                              std::max(1.0, clockHz / reached));
+  }
+  set(Resource::Vector, over(amounts.vector, execution.fp32FlopPerClock / 2));
+  set(Resource::Exp2, over(amounts.exp2, execution.exp2PerClock));
+  set(Resource::Convert, over(amounts.convert, execution.convertPerClock));
+  set(Resource::Shared, over(amounts.sharedBytes, target.shared.bytesPerClock) +
+                            amounts.sharedClocks);
+  set(Resource::TensorMemory,
+      over(amounts.tensorBytes, target.tensorMemory.readBytesPerClock));
+  set(Resource::L2, over(amounts.globalBytes, target.cache.l2BytesPerClock));
+  return clocks;
+}
+
+Clocks Rates::clocksBelowL2(double lastLevelBytes, double memoryBytes,
+                            double linkBytes) const {
+  Clocks clocks{};
+  clocks[unsigned(Resource::LastLevel)] =
+      over(lastLevelBytes, target.cache.llcBandwidth) * clockHz;
+  clocks[unsigned(Resource::Memory)] = over(memoryBytes, memoryRate) * clockHz;
+  clocks[unsigned(Resource::Link)] = over(linkBytes, linkRate) * clockHz;
+  return clocks;
+}
+
+} // namespace modelc

@@ -1,0 +1,47 @@
+//===- Rates.h - What a target offers, ideally or in expectation ----------===//
+
+#ifndef LIB_COST_RATES_H
+#define LIB_COST_RATES_H
+
+#include "lib/Cost/Cost.h"
+
+namespace modelc {
+
+/// Clocks of each resource.
+using Clocks = std::array<double, kResources>;
+
+/// Which numbers an estimate takes.
+enum class View { Bound, Expectation };
+
+/// Rates of a target at one clock.
+struct Rates {
+  const Target &target;
+  View view;
+  double clockHz;
+  double memoryRate = 0; // B/s of the device
+  double linkRate = 0;   // B/s of the device
+  double rampClocks = 0; // until a streaming kernel runs at full rate
+
+  Rates(const Target &target, View view, double clockHz,
+        const Traffic &traffic);
+  /// Part of the peak that matrix work of a type reaches.
+  double matrixEfficiency(llvm::StringRef type) const;
+  /// Clocks of the resources of one unit, and of the device for the bytes
+  /// below L2 at its full rate.
+  Clocks clocksOf(const Amounts &amounts) const;
+  Clocks clocksBelowL2(double lastLevelBytes, double memoryBytes,
+                       double linkBytes) const;
+};
+
+/// The share of device memory's peak that traffic of this mix reaches.
+double memoryEfficiency(const Target &target, const Traffic &traffic);
+
+/// The entry of a table by type; a kin of the type where the very type is
+/// missing ("f8E4M3FNUZ" as "f8E4M3FN"), else `otherwise`.
+double valueFor(const ByType &table, llvm::StringRef type, double otherwise);
+/// The key that `valueFor` takes, empty for none.
+llvm::StringRef keyFor(const ByType &table, llvm::StringRef type);
+
+} // namespace modelc
+
+#endif // LIB_COST_RATES_H

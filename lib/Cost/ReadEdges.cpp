@@ -1,0 +1,122 @@
+//===- ReadEdges.cpp - What the steps of a block wait for -----------------===//
+
+#include "lib/Cost/KernelReader.h"
+
+using namespace mlir;
+using namespace modelc::schedule;
+
+namespace modelc {
+
+/// How a step that consumes `operand` waits for the step that made it.
+static Edge::Kind edgeKind(Operation *op, Value operand, const Step &maker) {
+  auto mma = dyn_cast<MmaOp>(op);
+  bool matrix =
+      maker.kind == StepKind::Matrix || maker.kind == StepKind::MatrixRun;
+  if (mma && operand == mma.getAccumulator() && matrix) {
+    return Edge::Kind::Accumulate;
+  }
+  bool arrives = maker.kind == StepKind::Shared || maker.kind == StepKind::Load;
+  return mma && arrives ? Edge::Kind::Piece : Edge::Kind::Complete;
+}
+
+void KernelReader::addOperandEdges(Operation *op, Region region, Step &step) {
+  for (Value operand : op->getOperands()) {
+    for (auto [block, maker] : sources.lookup(operand)) {
+      if (block != region.block) {
+        continue; // before the loop began
+      }
+      Edge::Kind kind = Edge::Kind::Accumulate;
+      if (maker < kCarried) {
+        kind = edgeKind(op, operand, work.blocks[block].steps[maker]);
+      } else if (auto mma = dyn_cast<MmaOp>(op);
+                 !mma || operand != mma.getAccumulator()) {
+        kind = Edge::Kind::Complete;
+      }
+      step.after.push_back({maker, 0, kind});
+    }
+  }
+}
+
+void KernelReader::addLoopEdges(LoopOp loop, Region region, Step &step) {
+  auto addSources = [&](Value value) {
+    for (auto [block, maker] : sources.lookup(value)) {
+      if (block == region.block) {
+        step.after.push_back({maker, 0, Edge::Kind::Complete});
+      }
+    }
+  };
+  for (Value operand : loop->getOperands()) {
+    addSources(operand);
+  }
+  loop.getBody().walk([&](Operation *inner) {
+    for (Value operand : inner->getOperands()) {
+      addSources(operand);
+    }
+  });
+}
+
+/// Arithmetic on what the device loaded is as late as the load.
+void KernelReader::forward(Operation *op) {
+  SmallVector<Source, 2> made;
+  for (Value operand : op->getOperands()) {
+    llvm::append_range(made, sources.lookup(operand));
+  }
+  if (!made.empty()) {
+    for (Value result : op->getResults()) {
+      sources[result] = made;
+    }
+  }
+}
+
+void KernelReader::resolveCarried(LoopOp loop, unsigned number) {
+  YieldOp yield = loop.getYield();
+  for (Step &step : work.blocks[number].steps) {
+    SmallVector<Edge, 4> resolved;
+    for (Edge edge : step.after) {
+      if (edge.from < kCarried) {
+        resolved.push_back(edge);
+        continue;
+      }
+      Value value = yield.getValues()[edge.from - kCarried];
+      for (auto [block, maker] : sources.lookup(value)) {
+        bool known = block == number && maker < kCarried;
+        if (!known) {
+          continue;
+        }
+        Edge::Kind kind = edge.kind;
+        StepKind made = work.blocks[number].steps[maker].kind;
+        if (made != StepKind::Matrix && made != StepKind::MatrixRun) {
+          kind = Edge::Kind::Complete;
+        }
+        resolved.push_back({maker, edge.distance + 1, kind});
+      }
+    }
+    step.after = std::move(resolved);
+  }
+}
+
+void KernelReader::finishBlock(unsigned number) {
+  Body &block = work.blocks[number];
+  IndexValues values = iterations.knownSizes();
+  // Far from the ends, so that no minimum or condition bites.
+  constexpr int64_t kMiddle = 1 << 12;
+  kernel.walk([&](LoopOp loop) {
+    bool grid = loop.getKind() == LoopKind::Workgroups;
+    for (Value index : loop.getInductionVars()) {
+      values[index] = grid ? 0 : kMiddle;
+    }
+  });
+  BlockEdges edges(block, target, kernel.getWaves());
+  edges.addQueueWaits(ops[number]);
+  edges.addBarrierWaits(ops[number], values);
+  bool together = llvm::any_of(block.steps, [](const Step &step) {
+    return step.kind == StepKind::Sync || step.syncs > 0 ||
+           step.kind == StepKind::MatrixRun;
+  });
+  if (block.groups == 1 && !together) {
+    block.groups = std::max<int64_t>(1, kernel.getWaves() /
+                                            target.execution.schedulersPerUnit);
+  }
+}
+
+} // namespace modelc

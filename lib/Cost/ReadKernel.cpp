@@ -1,0 +1,239 @@
+//===- ReadKernel.cpp - From a kernel's IR to amounts ---------------------===//
+//
+// Walks the loops of a kernel. A loop of 0 or 1 trips is a condition and
+// dissolves into its parent with its probability; any other loop becomes a
+// block. Amounts come from WorkOpInterface alone; the structure gives how often
+// an op runs, what it waits for, and on which indices its address depends.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Cost/KernelReader.h"
+
+using namespace mlir;
+using namespace modelc::schedule;
+
+namespace modelc {
+
+LogicalResult KernelReader::readStep(Operation *op, Region region) {
+  Step step;
+  step.label = op->getName().stripDialect().str();
+  step.stream = region.stream;
+  step.executions = region.perTrip;
+  if (failed(addWork(op, step))) {
+    return failure();
+  }
+  if (step.access >= 0) {
+    step.label += " " + work.accesses[step.access].name;
+  }
+  addOperandEdges(op, region, step);
+  Body &block = work.blocks[region.block];
+  for (Value result : op->getResults()) {
+    sources[result] = {{region.block, unsigned(block.steps.size())}};
+  }
+  block.steps.push_back(std::move(step));
+  ops[region.block].push_back(op);
+  return success();
+}
+
+LogicalResult KernelReader::readBody(LoopOp loop, Region region) {
+  double outer = nest.executions;
+  nest.loops.push_back(loop);
+  FailureOr<double> count = iterations.count(iterations.levels(nest.loops));
+  if (failed(count)) {
+    return failure();
+  }
+  nest.executions = *count;
+  LogicalResult result = readRegion(loop.getBody().front(), region);
+  nest.loops.pop_back();
+  nest.executions = outer;
+  return result;
+}
+
+/// A condition: its steps belong to the parent, as often as it holds.
+LogicalResult KernelReader::dissolve(LoopOp loop, Region region, double trips) {
+  for (auto [carried, init] : llvm::zip(loop.getCarried(), loop.getInits())) {
+    sources[carried] = sources.lookup(init);
+  }
+  region.perTrip *= trips;
+  if (trips > 0 && failed(readBody(loop, region))) {
+    return failure();
+  }
+  for (auto [index, result] : llvm::enumerate(loop.getResults())) {
+    SmallVector<Source, 2> made = sources.lookup(loop.getInits()[index]);
+    llvm::append_range(made,
+                       sources.lookup(loop.getYield().getValues()[index]));
+    sources[result] = made;
+  }
+  return success();
+}
+
+/// Loops of different roles with the same trips are one block in several
+/// streams; loops of one role follow each other.
+unsigned KernelReader::blockFor(LoopOp loop, Region region, double trips) {
+  auto [found, isNew] = shared.try_emplace({region.block, trips}, 0);
+  if (!isNew &&
+      llvm::none_of(work.blocks[found->second].steps, [&](const Step &step) {
+        return step.stream == region.stream;
+      })) {
+    return found->second;
+  }
+  Body block;
+  block.trips = trips;
+  block.groups = loop.getStagger().value_or(1);
+  block.label = "loop " + std::to_string(work.blocks.size());
+  found->second = work.blocks.size();
+  work.blocks.push_back(std::move(block));
+  ops.emplace_back();
+  return found->second;
+}
+
+LogicalResult KernelReader::readLoop(LoopOp loop, Region region) {
+  SmallVector<LoopOp> loops = llvm::to_vector(nest.loops);
+  loops.push_back(loop);
+  FailureOr<double> count = iterations.count(iterations.levels(loops));
+  if (failed(count) || failed(findLongest(loop))) {
+    return failure();
+  }
+  double trips = *count / std::max(nest.executions, 1e-9);
+  if (trips <= 1) {
+    return dissolve(loop, region, trips);
+  }
+  unsigned number = blockFor(loop, region, trips);
+  for (unsigned i = 0; i < loop.getCarried().size(); ++i) {
+    sources[loop.getCarried()[i]] = {{number, kCarried + i}};
+  }
+  if (failed(readBody(loop, {number, region.stream, 1}))) {
+    return failure();
+  }
+  resolveCarried(loop, number);
+  Step step;
+  step.label = work.blocks[number].label;
+  step.kind = StepKind::Loop;
+  step.stream = region.stream;
+  step.executions = region.perTrip;
+  step.nested = number;
+  addLoopEdges(loop, region, step);
+  Body &block = work.blocks[region.block];
+  for (Value result : loop.getResults()) {
+    sources[result] = {{region.block, unsigned(block.steps.size())}};
+  }
+  block.steps.push_back(std::move(step));
+  ops[region.block].push_back(nullptr);
+  return success();
+}
+
+LogicalResult KernelReader::readRole(RoleOp role, Region region) {
+  region.stream = streams++;
+  return readRegion(role.getBody().front(), region);
+}
+
+LogicalResult KernelReader::readRegion(mlir::Block &body, Region region) {
+  for (Operation &op : body) {
+    LogicalResult result = success();
+    if (auto loop = dyn_cast<LoopOp>(op)) {
+      result = readLoop(loop, region);
+    } else if (auto role = dyn_cast<RoleOp>(op)) {
+      result = readRole(role, region);
+    } else if (isa<WorkOpInterface>(op)) {
+      result = readStep(&op, region);
+    } else {
+      forward(&op);
+    }
+    if (failed(result)) {
+      return failure();
+    }
+  }
+  return success();
+}
+
+/// How much longer the longest workgroup is than the mean one.
+LogicalResult KernelReader::findLongest(LoopOp loop) {
+  SmallVector<LoopOp> loops = llvm::to_vector(nest.loops);
+  loops.push_back(loop);
+  std::vector<Level> levels = iterations.levels(loops);
+  ArrayRef<Level> inner = ArrayRef(levels).drop_front(grid.size());
+  bool varies = llvm::any_of(inner, [&](const Level &level) {
+    return llvm::any_of(grid, [&](const Level &outer) {
+      return llvm::is_contained(level.dependsOn, outer.index);
+    });
+  });
+  if (!varies) {
+    return success();
+  }
+  FailureOr<double> most = iterations.largest(grid, inner);
+  FailureOr<double> all = iterations.count(levels);
+  if (failed(most) || failed(all)) {
+    return failure();
+  }
+  double mean = *all / work.workgroups();
+  // Conditions and short loops do not decide the length of a workgroup.
+  if (mean > 1) {
+    work.longest = std::max(work.longest, *most / mean);
+  }
+  return success();
+}
+
+LogicalResult KernelReader::readGrid() {
+  LoopOp loop = kernel.getGrid();
+  grid = iterations.levels({loop});
+  for (const Level &level : grid) {
+    FailureOr<Trips> trips = iterations.trips(level, iterations.knownSizes());
+    if (failed(trips)) {
+      return failure();
+    }
+    work.grid.push_back(trips->count);
+  }
+  if (std::optional<ArrayRef<int64_t>> order = loop.getOrder()) {
+    work.orderChiplets = order->size() > 0 ? (*order)[0] : 1;
+    work.orderRows = order->size() > 1 ? (*order)[1] : 1;
+  }
+  nest.loops = {loop};
+  nest.executions = work.workgroups();
+  return success();
+}
+
+FailureOr<KernelWork> KernelReader::read() {
+  work.name = kernel.getSymName().str();
+  work.waves = kernel.getWaves();
+  work.registersPerThread = registersPerThread(kernel, target);
+  int64_t shared = 0, columns = 0;
+  for (AllocOp alloc : kernel.getEntry().getOps<AllocOp>()) {
+    if (auto tile = dyn_cast<TileType>(alloc.getResult().getType())) {
+      bool tensor = tile.getSpace() == Space::Tensor;
+      shared += tensor ? 0 : tile.getBytes() * tile.getSlots();
+      columns += tensor ? tile.getColumns() * tile.getElementBits() / 32 : 0;
+    }
+  }
+  work.sharedBytes = kernel.getSharedBytes().value_or(shared);
+  work.tensorColumns = kernel.getTensorColumns().value_or(columns);
+  if (failed(readGrid())) {
+    return failure();
+  }
+  work.blocks.push_back({"workgroup", 1, 1, {}});
+  ops.emplace_back();
+  if (work.workgroups() > 0 &&
+      failed(readRegion(kernel.getGrid().getBody().front(), {}))) {
+    return failure();
+  }
+  for (unsigned i = 0; i < work.blocks.size(); ++i) {
+    finishBlock(i);
+  }
+  return std::move(work);
+}
+
+FailureOr<KernelWork> readKernel(KernelOp kernel, const Target &target,
+                                 const Bindings &bindings,
+                                 const CostOptions &options) {
+  IndexValues sizes;
+  for (BlockArgument argument : kernel.getEntry().getArguments()) {
+    StringRef name = kernel.getArgumentName(argument.getArgNumber());
+    auto found = bindings.find(name.str());
+    if (argument.getType().isIndex() && found != bindings.end()) {
+      sizes[argument] = std::llround(found->second);
+    }
+  }
+  return KernelReader(kernel, target, bindings, options, std::move(sizes))
+      .read();
+}
+
+} // namespace modelc

@@ -1,0 +1,194 @@
+//===- ReadSteps.cpp - The work of one op as a step -----------------------===//
+
+#include "lib/Cost/KernelReader.h"
+
+using namespace mlir;
+using namespace modelc::schedule;
+
+namespace modelc {
+
+/// The instruction of an mma; the fastest of its type while none is chosen.
+static const MmaRow *rowOf(const Work &work, const Target &target) {
+  if (!work.unit.empty()) {
+    return target.instruction(work.unit);
+  }
+  std::string type;
+  llvm::raw_string_ostream(type) << work.element;
+  const MmaRow *best = nullptr;
+  for (const MmaRow &row : target.mma) {
+    bool fits = row.aType == type && !row.scaled;
+    if (fits && (!best || row.flopPerClock > best->flopPerClock)) {
+      best = &row;
+    }
+  }
+  return best;
+}
+
+LogicalResult KernelReader::addMatrix(MmaOp mma, const Work &amount,
+                                      Step &step) {
+  const MmaRow *row = rowOf(amount, target);
+  if (!row) {
+    return mma.emitOpError("expected a matrix instruction of target '")
+           << target.identity.name << "' for " << amount.element << ", got '"
+           << amount.unit << "'";
+  }
+  step.amounts.row = row;
+  step.amounts.matrixFlop += amount.amount;
+  bool background =
+      row->scope != MmaScope::Wave &&
+      (mma.getAsynchronous() || isa<TokenType>(mma.getResult().getType()));
+  step.kind = background ? StepKind::MatrixRun : StepKind::Matrix;
+  step.pieces = std::max<int64_t>(1, mma.getA().getType().getColumns() /
+                                         std::max<int64_t>(1, row->k));
+  return success();
+}
+
+/// Clocks that bank conflicts add to one access of a shared tile.
+static double conflictClocks(Operation *op, const Work &amount,
+                             const Target &target) {
+  TileType place, value;
+  if (auto load = dyn_cast<LoadOp>(op)) {
+    place = dyn_cast<TileType>(load.getSource().getType());
+    value = dyn_cast<TileType>(load.getResult().getType());
+  } else if (auto store = dyn_cast<StoreOp>(op)) {
+    place = dyn_cast<TileType>(store.getDestination().getType());
+    value = dyn_cast<TileType>(store.getValue().getType());
+  }
+  if (!place || !value || place.getSpace() != Space::Shared) {
+    return 0;
+  }
+  double degree =
+      bankConflicts(place, value, isa<LoadOp>(op) ? "read" : "write", target);
+  return (degree - 1) * amount.amount / target.shared.bytesPerClock;
+}
+
+void KernelReader::addMove(Operation *op, const Work &amount, Step &step) {
+  Amounts &sum = step.amounts;
+  auto touches = [&](Space space) {
+    return amount.from == space || amount.to == space;
+  };
+  if (touches(Space::Shared)) {
+    sum.sharedBytes += amount.amount;
+    sum.sharedClocks += conflictClocks(op, amount, target);
+  }
+  if (touches(Space::Tensor)) {
+    sum.tensorBytes += amount.amount;
+  }
+  if (isa<ReduceOp, RelayoutOp>(op)) {
+    step.kind = StepKind::Exchange;
+  } else if (isa<CopyOp>(op)) {
+    step.kind = StepKind::Copy;
+  } else if (!isa<MmaOp>(op)) {
+    bool global = touches(Space::Global);
+    step.kind = !global           ? StepKind::Shared
+                : isa<LoadOp>(op) ? StepKind::Load
+                                  : StepKind::Store;
+  }
+}
+
+/// Different tiles that one workgroup touches: its executions but for the loops
+/// on which the address does not depend.
+FailureOr<double> KernelReader::tilesWalked(const BufferUse &use,
+                                            ArrayRef<Level> levels) const {
+  SmallVector<Value> indices = indicesBehind(use.address());
+  double outer = work.workgroups(), walked = 1;
+  for (unsigned i = grid.size(); i < levels.size(); ++i) {
+    FailureOr<double> count = iterations.count(levels.take_front(i + 1));
+    if (failed(count)) {
+      return failure();
+    }
+    bool walks = llvm::is_contained(indices, levels[i].index);
+    double trips = *count / std::max(outer, 1e-9);
+    walked *= walks ? trips : std::min(1.0, trips);
+    outer = *count;
+  }
+  return walked;
+}
+
+/// Bytes of a buffer with fixed extents; 0 if an extent is one of the run.
+static double bytesOf(BufferType buffer) {
+  Type element = buffer.getElementType();
+  double bytes = element.isIndex() ? 4 : element.getIntOrFloatBitWidth() / 8.0;
+  for (int64_t extent : buffer.getShape()) {
+    bytes *= ShapedType::isDynamic(extent) ? 0 : extent;
+  }
+  return bytes;
+}
+
+LogicalResult KernelReader::addAccess(const BufferUse &use, Step &step) {
+  double bytes = 0;
+  for (const Work &amount : cast<WorkOpInterface>(use.op).getWork()) {
+    bool global = amount.from == Space::Global || amount.to == Space::Global;
+    bytes += global ? amount.amount : 0;
+  }
+  std::vector<Level> levels = iterations.levels(nest.loops);
+  SmallVector<Value> limits(use.valid.begin(), use.valid.end());
+  limits.append(use.offsets.begin(), use.offsets.end());
+  FailureOr<double> inside = iterations.sum(
+      levels, use.valid.empty() ? SmallVector<Value>() : indicesBehind(limits),
+      [&](const IndexValues &values) { return validFraction(use, values); });
+  FailureOr<double> walked = tilesWalked(use, levels);
+  if (failed(inside) || failed(walked)) {
+    return failure();
+  }
+  Access access;
+  if (auto argument = dyn_cast<BlockArgument>(use.buffer)) {
+    access.name = kernel.getArgumentName(argument.getArgNumber());
+  }
+  access.bytes = bytes * *inside / std::max(nest.executions, 1e-9);
+  access.executions = nest.executions / work.workgroups();
+  access.walked = *walked;
+  access.uses = gridUses(use, grid, iterations);
+  access.bufferBytes = bytesOf(cast<BufferType>(use.buffer.getType()));
+  access.writes = use.writes;
+  access.paged = use.pageTable || use.rows;
+  access.peer = use.peer;
+  access.resident = llvm::is_contained(options.resident, access.name);
+  step.extraLatency = use.pageTable ? target.cache.l2LatencyClocks : 0;
+  (use.peer ? step.amounts.linkBytes : step.amounts.globalBytes) +=
+      access.bytes;
+  step.access = work.accesses.size();
+  work.accesses.push_back(std::move(access));
+  return success();
+}
+
+LogicalResult KernelReader::addWork(Operation *op, Step &step) {
+  for (const Work &amount : cast<WorkOpInterface>(op).getWork()) {
+    switch (amount.kind) {
+    case Work::Kind::Move:
+      addMove(op, amount, step);
+      break;
+    case Work::Kind::Matrix:
+      if (failed(addMatrix(cast<MmaOp>(op), amount, step))) {
+        return failure();
+      }
+      break;
+    case Work::Kind::Vector:
+      (amount.unit == "exp2"      ? step.amounts.exp2
+       : amount.unit == "convert" ? step.amounts.convert
+                                  : step.amounts.vector) += amount.amount;
+      break;
+    case Work::Kind::Exchange:
+      // Lanes exchange through the crossbar of shared memory.
+      step.amounts.sharedBytes += amount.amount;
+      step.kind = StepKind::Exchange;
+      break;
+    case Work::Kind::Sync:
+      step.syncs += amount.amount;
+      step.kind = isa<SyncOp>(op) ? StepKind::Sync : StepKind::Exchange;
+      break;
+    case Work::Kind::Wait:
+      step.kind = StepKind::Wait;
+      break;
+    case Work::Kind::Message:
+      step.kind = StepKind::Signal;
+      break;
+    case Work::Kind::Launch:
+      break;
+    }
+  }
+  std::optional<BufferUse> use = bufferUse(op);
+  return use ? addAccess(*use, step) : success();
+}
+
+} // namespace modelc

@@ -1,0 +1,37 @@
+//===- Recurrence.h - How fast dependences let a loop go ------------------===//
+
+#ifndef LIB_COST_RECURRENCE_H
+#define LIB_COST_RECURRENCE_H
+
+#include "lib/Cost/Rates.h"
+#include "lib/Cost/Traffic.h"
+
+namespace modelc {
+
+/// Clocks of one step of one workgroup that is alone on its unit.
+struct StepTime {
+  double occupancy = 0; // of the busiest unit
+  double latency = 0;   // from then until others can use the result
+  double hold = 0;      // until the next step of the stream can issue
+};
+
+/// Times of a block as a line: `fill` + trips x `perTrip`.
+struct Recurrence {
+  double fill = 0;
+  double perTrip = 0;
+};
+
+/// Follows the trips of a block in max-plus: a step issues when the step before
+/// it in its stream lets go and when all its edges allow. Units never conflict
+/// here; that is the other bound. The slope of the line is the longest cycle of
+/// latencies over the trips that it spans.
+Recurrence followTrips(const Body &block, llvm::ArrayRef<StepTime> times);
+
+/// Clocks from the issue of `edge.from` until its edge allows a step of
+/// `pieces` pieces to issue.
+double edgeClocks(const Edge &edge, const Step &from, const StepTime &time,
+                  unsigned pieces);
+
+} // namespace modelc
+
+#endif // LIB_COST_RECURRENCE_H

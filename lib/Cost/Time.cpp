@@ -1,0 +1,288 @@
+//===- Time.cpp - Clocks of a kernel --------------------------------------===//
+//
+// A trip of a loop in steady state takes the larger of two bounds. *Resource*:
+// for each unit, the work of all workgroups on it over its rate. *Recurrence*:
+// the longest cycle of latencies over the trips it spans (Recurrence.h). A loop
+// takes the fill of its dependences and its trips; a workgroup what its chain
+// of ops and loops takes; a round of the grid the larger of that and what any
+// resource needs for all of it. Rounds, the partial one last, and the launch
+// add up.
+//
+// Example, toy GPU, one workgroup of one wave on a unit, a loop that multiplies
+// 128x128x64 from a ring of three slots, rates 10,000 flop/clk and 50 B/clk:
+//   matrix 2 * 128 * 128 * 64 / 10000 = 210 clk, L2 port 32768 / 50 = 655 clk;
+//   a copy takes 1000 + 655 clk and spans 2 trips: about 830 clk a trip; so the
+//   loop is bound by the latency of its copies and a fourth slot would pay.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Cost/Time.h"
+#include <cmath>
+
+namespace modelc {
+
+Resource BlockTime::busiest() const {
+  return Resource(std::max_element(resources.begin(), resources.end()) -
+                  resources.begin());
+}
+
+namespace {
+/// Times one round of the grid.
+class RoundTimer {
+public:
+  RoundTimer(const KernelWork &work, const TrafficByAccess &traffic,
+             const Rates &rates, Load load)
+      : work(work), traffic(traffic), rates(rates), load(load) {}
+  RoundTime time(bool othersFillGaps);
+
+private:
+  Clocks clocksOfOne(const Step &step) const;
+  double sharing(Resource resource, const Step &step) const;
+  StepTime timeOfStep(const Step &step, const Body &block,
+                      llvm::ArrayRef<BlockTime> blocks) const;
+  double latencyOf(const Step &step) const;
+  void timeBlock(unsigned number, std::vector<BlockTime> &blocks) const;
+  void countExecutions(std::vector<BlockTime> &blocks) const;
+  std::string limitOfChain(const RoundTime &round) const;
+
+  const KernelWork &work;
+  const TrafficByAccess &traffic;
+  const Rates &rates;
+  Load load;
+};
+} // namespace
+
+/// Of one execution by one workgroup: a unit's resources at the unit's rate,
+/// those below L2 at the device's.
+Clocks RoundTimer::clocksOfOne(const Step &step) const {
+  Clocks clocks = rates.clocksOf(step.amounts);
+  if (step.access >= 0) {
+    const Access &access = work.accesses[step.access];
+    const AccessTraffic &bytes = traffic.accesses[step.access];
+    double all = std::max(1e-9, access.executions * work.workgroups());
+    Clocks below =
+        rates.clocksBelowL2(bytes.lastLevel / all, bytes.memory / all,
+                            access.peer ? access.bytes : 0);
+    for (unsigned i = 0; i < kResources; ++i) {
+      clocks[i] += below[i];
+    }
+  }
+  return clocks;
+}
+
+/// Clocks of one workgroup alone become those of all that share the resource.
+/// Waves of one workgroup fill only as many schedulers as it has waves.
+double RoundTimer::sharing(Resource resource, const Step &step) const {
+  const Execution &execution = rates.target.execution;
+  switch (resource) {
+  case Resource::LastLevel:
+  case Resource::Memory:
+  case Resource::Link:
+    return load.active;
+  case Resource::Matrix:
+    if (step.amounts.row && step.amounts.row->scope != MmaScope::Wave) {
+      return load.perUnit;
+    }
+    return std::max(load.perUnit,
+                    double(execution.matrixPipesPerUnit) / work.waves);
+  case Resource::Vector:
+  case Resource::Exp2:
+  case Resource::Convert:
+    return std::max(load.perUnit,
+                    double(execution.schedulersPerUnit) / work.waves);
+  default:
+    return load.perUnit;
+  }
+}
+
+double RoundTimer::latencyOf(const Step &step) const {
+  const Target &target = rates.target;
+  double shared = target.shared.latencyClocks;
+  switch (step.kind) {
+  case StepKind::Load:
+  case StepKind::Copy: {
+    if (step.access >= 0 && work.accesses[step.access].peer) {
+      return target.link.messageLatency * rates.clockHz;
+    }
+    bool fromMemory =
+        step.access >= 0 && traffic.accesses[step.access].memory > 0;
+    return step.extraLatency + (fromMemory ? target.memory.latencyClocks
+                                           : target.cache.l2LatencyClocks);
+  }
+  case StepKind::Shared:
+    return shared;
+  case StepKind::Matrix:
+  case StepKind::MatrixRun:
+    return step.amounts.row ? step.amounts.row->latencyClocks : 0;
+  case StepKind::Exchange:
+    // A rendezvous takes about as long as a word through shared memory.
+    return shared * (1 + step.syncs);
+  case StepKind::Sync:
+    return shared;
+  default:
+    return 0;
+  }
+}
+
+StepTime RoundTimer::timeOfStep(const Step &step, const Body &block,
+                                llvm::ArrayRef<BlockTime> blocks) const {
+  StepTime time;
+  if (step.kind == StepKind::Loop) {
+    time.hold = blocks[step.nested].total * step.executions;
+    time.occupancy = time.hold;
+    return time;
+  }
+  Clocks clocks = clocksOfOne(step);
+  RoundTimer alone(work, traffic, rates, {});
+  for (unsigned i = 0; i < kResources; ++i) {
+    time.occupancy =
+        std::max(time.occupancy, clocks[i] * alone.sharing(Resource(i), step));
+  }
+  time.occupancy *= step.executions / block.groups;
+  time.latency = latencyOf(step) * std::min(1.0, step.executions);
+  switch (step.kind) {
+  case StepKind::Matrix:
+  case StepKind::Vector:
+    time.hold = time.occupancy;
+    break;
+  case StepKind::Exchange:
+  case StepKind::Sync:
+    time.hold = time.occupancy + time.latency;
+    break;
+  default:
+    break;
+  }
+  return time;
+}
+
+void RoundTimer::timeBlock(unsigned number,
+                           std::vector<BlockTime> &blocks) const {
+  const Body &block = work.blocks[number];
+  BlockTime &time = blocks[number];
+  std::vector<StepTime> steps;
+  for (const Step &step : block.steps) {
+    steps.push_back(timeOfStep(step, block, blocks));
+    if (step.kind == StepKind::Loop) {
+      continue;
+    }
+    Clocks clocks = clocksOfOne(step);
+    for (unsigned i = 0; i < kResources; ++i) {
+      time.resources[i] +=
+          clocks[i] * step.executions * sharing(Resource(i), step);
+    }
+  }
+  time.recurrence = followTrips(block, steps);
+  double busiest = time.resources[unsigned(time.busiest())];
+  time.perTrip = std::max(time.recurrence.perTrip, busiest);
+  time.total = time.recurrence.fill + block.trips * time.perTrip;
+}
+
+void RoundTimer::countExecutions(std::vector<BlockTime> &blocks) const {
+  for (unsigned i = 0; i < blocks.size(); ++i) {
+    for (const Step &step : work.blocks[i].steps) {
+      if (step.nested >= 0) {
+        blocks[step.nested].executions =
+            blocks[i].executions * work.blocks[i].trips * step.executions;
+      }
+    }
+  }
+}
+
+/// The block in which a workgroup spends most of its time, and what binds it.
+std::string RoundTimer::limitOfChain(const RoundTime &round) const {
+  double most = -1;
+  std::string limit = "latency";
+  for (unsigned i = 0; i < round.blocks.size(); ++i) {
+    const BlockTime &time = round.blocks[i];
+    double own = time.total * time.executions;
+    for (const Step &step : work.blocks[i].steps) {
+      own -= step.nested >= 0
+                 ? round.blocks[step.nested].total * step.executions *
+                       time.executions * work.blocks[i].trips
+                 : 0;
+    }
+    if (own > most) {
+      most = own;
+      Resource busiest = time.busiest();
+      bool resource =
+          time.resources[unsigned(busiest)] >= 0.999 * time.recurrence.perTrip;
+      limit = resource ? resourceName(busiest).str() : "latency";
+    }
+  }
+  return limit;
+}
+
+RoundTime RoundTimer::time(bool othersFillGaps) {
+  RoundTime round;
+  round.load = load;
+  round.blocks.resize(work.blocks.size());
+  for (unsigned i = work.blocks.size(); i > 0; --i) {
+    timeBlock(i - 1, round.blocks); // nested blocks stand behind
+  }
+  countExecutions(round.blocks);
+  for (unsigned b = 0; b < round.blocks.size(); ++b) {
+    const BlockTime &time = round.blocks[b];
+    for (unsigned i = 0; i < kResources; ++i) {
+      round.totals[i] +=
+          time.resources[i] * time.executions * work.blocks[b].trips;
+    }
+  }
+  round.totals[unsigned(Resource::Memory)] += rates.rampClocks;
+  round.chain = round.blocks[0].total;
+  if (othersFillGaps) {
+    // Workgroups of several rounds drift apart: while one starts or ends, the
+    // others keep the units busy.
+    RoundTimer alone(work, traffic, rates,
+                     {1, load.active / std::max(1.0, load.perUnit)});
+    round.chain = std::min(round.chain, alone.time(false).chain);
+  }
+  auto busiest = std::max_element(round.totals.begin(), round.totals.end());
+  round.clocks = std::max(round.chain, *busiest);
+  round.limit =
+      *busiest >= round.chain
+          ? resourceName(Resource(busiest - round.totals.begin())).str()
+          : limitOfChain(round);
+  return round;
+}
+
+KernelTime timeOf(const KernelWork &work, const TrafficByAccess &traffic,
+                  double workgroupsPerUnit, const Rates &rates) {
+  const Target &target = rates.target;
+  KernelTime time;
+  time.gapSeconds = target.launch.gap;
+  time.longest = work.longest;
+  double count = work.workgroups();
+  double units = target.execution.units;
+  double slots = units * workgroupsPerUnit;
+  time.fullRounds = std::floor(count / slots);
+  double rest = count - time.fullRounds * slots;
+  if (time.fullRounds > 0) {
+    bool several = time.fullRounds >= 2 && workgroupsPerUnit >= 2;
+    time.full = RoundTimer(work, traffic, rates, {workgroupsPerUnit, slots})
+                    .time(several);
+    time.clocks += time.fullRounds * time.full.clocks;
+    time.limit = time.full.limit;
+  }
+  if (rest > 0) {
+    time.last =
+        RoundTimer(work, traffic, rates, {std::ceil(rest / units), rest})
+            .time(false);
+    time.clocks += time.last.clocks;
+    if (time.last.clocks > time.fullRounds * time.full.clocks) {
+      time.limit = time.last.limit;
+    }
+  } else {
+    time.last.load = {0, 0};
+  }
+  // The longest workgroup ends last.
+  double end = rest > 0 ? time.last.clocks : time.full.clocks;
+  time.clocks += (time.longest - 1) * end;
+  double running = time.clocks / rates.clockHz;
+  time.seconds = time.gapSeconds + running;
+  if (time.gapSeconds > running) {
+    time.limit = "launch";
+  }
+  return time;
+}
+
+} // namespace modelc

@@ -1,0 +1,211 @@
+//===- Traffic.cpp - Bytes that move below L2 -----------------------------===//
+//
+// Workgroups that run at once and touch the same bytes share them in L2: a
+// round of the grid reads each byte that it touches once (once for each chiplet
+// from the cache behind L2). Which workgroups those are follows from the order
+// of the grid. Later rounds read it again, unless it fits into the last cache
+// beside what one round streams through.
+//
+// Example: 8 x 8 tiles of a product, 16 units. In plain order a round is 2 rows
+// of 8 tiles: 2 panels of A and 8 of B. With `order = [1, 4]` it is 4 rows of 4
+// tiles: 4 panels of A and 4 of B.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Cost/Traffic.h"
+#include "llvm/ADT/STLExtras.h"
+#include <algorithm>
+#include <cmath>
+
+namespace modelc {
+
+double KernelWork::workgroups() const {
+  double product = 1;
+  for (double extent : grid) {
+    product *= extent;
+  }
+  return product;
+}
+
+double workgroupsPerUnit(const KernelWork &work, const Target &target,
+                         llvm::StringRef &limit) {
+  const Execution &execution = target.execution;
+  double most = execution.maxWorkgroupsPerUnit;
+  limit = "execution.max_workgroups_per_unit";
+  auto lower = [&](double available, double each, llvm::StringRef key) {
+    if (each > 0 && std::floor(available / each) < most) {
+      most = std::floor(available / each);
+      limit = key;
+    }
+  };
+  lower(execution.maxWavesPerUnit, work.waves, "execution.max_waves_per_unit");
+  if (work.sharedBytes > 0) {
+    lower(target.shared.bytesPerUnit,
+          work.sharedBytes + target.shared.reservedBytesPerWorkgroup,
+          "shared.bytes_per_unit");
+  }
+  lower(execution.registerBytesPerUnit,
+        4.0 * work.registersPerThread * work.waves * execution.waveSize,
+        "execution.register_bytes_per_unit");
+  lower(target.tensorMemory.columns, work.tensorColumns,
+        "tensor_memory.columns");
+  return std::max(1.0, most);
+}
+
+namespace {
+/// The tile that a workgroup works on: its number in the order of launch to its
+/// indices in the grid.
+class GridOrder {
+public:
+  GridOrder(const KernelWork &work) : work(work), count(work.workgroups()) {}
+
+  void indices(int64_t launched, llvm::SmallVectorImpl<int64_t> &result) const {
+    int64_t chiplets = std::max<int64_t>(1, work.orderChiplets);
+    int64_t chunk = (count + chiplets - 1) / chiplets;
+    int64_t tile = (launched % chiplets) * chunk + launched / chiplets;
+    tile = std::min<int64_t>(chiplets > 1 ? tile : launched, count - 1);
+    unsigned rank = work.grid.size();
+    result.assign(rank, 0);
+    if (work.orderRows > 1 && rank >= 2) {
+      takeGroup(tile, result);
+      rank -= 2;
+    }
+    for (; rank > 0; --rank) {
+      int64_t extent = std::max<int64_t>(1, work.grid[rank - 1]);
+      result[rank - 1] = tile % extent;
+      tile /= extent;
+    }
+  }
+
+private:
+  /// The last two indices, walked in groups of rows; `tile` keeps the rest.
+  void takeGroup(int64_t &tile, llvm::SmallVectorImpl<int64_t> &result) const {
+    unsigned rank = work.grid.size();
+    int64_t rows = std::max<int64_t>(1, work.grid[rank - 2]);
+    int64_t columns = std::max<int64_t>(1, work.grid[rank - 1]);
+    int64_t inside = tile % (rows * columns);
+    tile /= rows * columns;
+    int64_t first = inside / (work.orderRows * columns) * work.orderRows;
+    int64_t height = std::min(work.orderRows, rows - first);
+    inside -= first * columns;
+    result[rank - 2] = first + inside % height;
+    result[rank - 1] = inside / height;
+  }
+
+  const KernelWork &work;
+  int64_t count;
+};
+} // namespace
+
+static uint64_t classOf(const GridUse &use, int64_t index) {
+  if (!use.depends) {
+    return 0;
+  }
+  return index < int64_t(use.classes.size()) ? use.classes[index] : index;
+}
+
+/// Different addresses of each access among workgroups first, first + stride...
+static std::vector<double> uniqueAddresses(const KernelWork &work,
+                                           int64_t count, int64_t stride) {
+  GridOrder order(work);
+  std::vector<std::vector<uint64_t>> keys(work.accesses.size());
+  llvm::SmallVector<int64_t, 4> indices;
+  for (int64_t launched = 0; launched < count; launched += stride) {
+    order.indices(launched, indices);
+    for (auto [number, access] : llvm::enumerate(work.accesses)) {
+      uint64_t key = 0;
+      for (auto [use, index] : llvm::zip(access.uses, indices)) {
+        key = key * 1000003 + classOf(use, index);
+      }
+      keys[number].push_back(key);
+    }
+  }
+  std::vector<double> unique;
+  for (std::vector<uint64_t> &list : keys) {
+    llvm::sort(list);
+    unique.push_back(std::unique(list.begin(), list.end()) - list.begin());
+  }
+  return unique;
+}
+
+/// Bytes that the kernel touches at least once.
+static double distinctBytes(const KernelWork &work, const Access &access) {
+  double addresses = access.walked;
+  for (auto [use, extent] : llvm::zip(access.uses, work.grid)) {
+    if (!use.depends) {
+      continue;
+    }
+    double different = extent;
+    if (!use.classes.empty()) {
+      double most = *llvm::max_element(use.classes) + 1.0;
+      different = most * extent / use.classes.size();
+    }
+    addresses *= different;
+  }
+  double bytes = addresses * access.bytes;
+  return access.bufferBytes > 0 ? std::min(bytes, access.bufferBytes) : bytes;
+}
+
+static void addUp(const KernelWork &work, TrafficByAccess &result) {
+  double paged = 0;
+  for (auto [access, traffic] : llvm::zip(work.accesses, result.accesses)) {
+    if (access.peer) {
+      result.sum.link += traffic.requested;
+      continue;
+    }
+    result.sum.l2 += traffic.requested;
+    result.sum.lastLevel += traffic.lastLevel;
+    (access.writes ? result.sum.written : result.sum.read) += traffic.memory;
+    paged += access.paged ? traffic.memory : 0;
+  }
+  double all = result.sum.memory();
+  result.sum.pagedFraction = all > 0 ? paged / all : 0;
+}
+
+TrafficByAccess trafficOf(const KernelWork &work, const Target &target,
+                          const CostOptions &options) {
+  llvm::StringRef limit;
+  double count = work.workgroups();
+  double atOnce = std::min(count, target.execution.units *
+                                      workgroupsPerUnit(work, target, limit));
+  double rounds = atOnce > 0 ? count / atOnce : 0;
+  int64_t chiplets = std::max<int64_t>(1, target.execution.chiplets);
+  std::vector<double> all = uniqueAddresses(work, atOnce, 1);
+  std::vector<double> ofChiplet =
+      chiplets > 1 ? uniqueAddresses(work, atOnce, chiplets) : all;
+  double capacity =
+      std::max<double>(target.cache.l2Bytes, target.cache.llcBytes) -
+      options.cacheBytesTaken;
+  double streamed = 0; // by one round
+  for (auto [access, unique] : llvm::zip(work.accesses, all)) {
+    streamed += access.peer ? 0 : unique * access.walked * access.bytes;
+  }
+  TrafficByAccess result;
+  for (auto [i, access] : llvm::enumerate(work.accesses)) {
+    AccessTraffic one;
+    double perAddress = access.walked * access.bytes;
+    one.requested = access.bytes * access.executions * count;
+    one.distinct = std::min(distinctBytes(work, access), one.requested);
+    one.sharers = all[i] > 0 ? atOnce / all[i] : 1;
+    double others = streamed - all[i] * perAddress;
+    one.retained = one.distinct + others <= capacity;
+    double again =
+        std::clamp(rounds * all[i] * perAddress, one.distinct, one.requested);
+    one.memory = one.retained ? one.distinct : again;
+    if (access.peer || (access.resident && one.retained)) {
+      one.memory = 0;
+    }
+    double misses = rounds * chiplets * ofChiplet[i] * perAddress;
+    if (one.distinct + others / chiplets <= target.cache.l2Bytes / chiplets) {
+      misses = std::min(misses, chiplets * one.distinct);
+    }
+    one.lastLevel =
+        std::clamp(misses, one.memory, std::max(one.memory, one.requested));
+    one.lastLevel = access.peer ? 0 : one.lastLevel;
+    result.accesses.push_back(one);
+  }
+  addUp(work, result);
+  return result;
+}
+
+} // namespace modelc

@@ -1,0 +1,65 @@
+// RUN: %modelc-opt %s --schedule-print-cost="target=toy targets=%src_root/test/targets" -o /dev/null | FileCheck %s
+// What one round shares it reads once from memory; the order of the grid says
+// what runs in one round.
+
+// 40 x 40 tiles; registers allow one workgroup for each of 100 units: 16 rounds.
+// In plain order a round is two and a half rows of 40: 3 panels of A and all 40
+// of W. A panel is 64 x 65536 x 2 B = 8.39 MB. A round asks 43 panels, beside
+// which no panel stays in the 10 MB of L2: 16 x 43 x 8.39 MB = 5.77 GB.
+// CHECK-LABEL: kernel plain
+// CHECK: workgroups: 1600, 1 on a unit, 16 rounds
+// CHECK: memory: 5.771 GB read, 0 B written, L2: 26.84 GB
+schedule.kernel @plain(%a: !schedule.buffer<2560x65536xbf16>, %w: !schedule.buffer<2560x65536xbf16>)
+    guard [] attributes {waves = 32 : i64} {
+  %c0 = arith.constant 0 : index
+  %c40 = arith.constant 40 : index
+  %c64 = arith.constant 64 : index
+  %c1024 = arith.constant 1024 : index
+  schedule.loop (%i, %j) = (%c0, %c0) to (%c40, %c40) on workgroups {
+    %row = arith.muli %i, %c64 : index
+    %column = arith.muli %j, %c64 : index
+    schedule.loop (%t) = (%c0) to (%c1024) on sequence {
+      %k = arith.muli %t, %c64 : index
+      %x = schedule.load %a[%row, %k] : !schedule.buffer<2560x65536xbf16> -> !schedule.tile<64x64xbf16>
+      %y = schedule.load %w[%column, %k] : !schedule.buffer<2560x65536xbf16> -> !schedule.tile<64x64xbf16>
+    }
+  }
+}
+
+// In groups of 10 rows the first round is 10 x 10 tiles: 20 panels.
+// 16 x 20 x 8.39 MB = 2.68 GB.
+// CHECK-LABEL: kernel grouped
+// CHECK: memory: 2.684 GB read, 0 B written, L2: 26.84 GB
+schedule.kernel @grouped(%a: !schedule.buffer<2560x65536xbf16>, %w: !schedule.buffer<2560x65536xbf16>)
+    guard [] attributes {waves = 32 : i64} {
+  %c0 = arith.constant 0 : index
+  %c40 = arith.constant 40 : index
+  %c64 = arith.constant 64 : index
+  %c1024 = arith.constant 1024 : index
+  schedule.loop (%i, %j) = (%c0, %c0) to (%c40, %c40) on workgroups attributes {order = array<i64: 1, 10>} {
+    %row = arith.muli %i, %c64 : index
+    %column = arith.muli %j, %c64 : index
+    schedule.loop (%t) = (%c0) to (%c1024) on sequence {
+      %k = arith.muli %t, %c64 : index
+      %x = schedule.load %a[%row, %k] : !schedule.buffer<2560x65536xbf16> -> !schedule.tile<64x64xbf16>
+      %y = schedule.load %w[%column, %k] : !schedule.buffer<2560x65536xbf16> -> !schedule.tile<64x64xbf16>
+    }
+  }
+}
+
+// Four query heads read one head of keys: 8 heads, 2 of keys, 64 x 64 x 2 B each.
+// 8 x 8192 B asked, 2 x 8192 B = 16.38 kB different.
+// CHECK-LABEL: kernel shared_heads
+// CHECK: memory: 16.38 kB read, 0 B written, L2: 65.54 kB
+schedule.kernel @shared_heads(%k: !schedule.buffer<128x64xbf16>)
+    guard [] attributes {waves = 4 : i64} {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %c8 = arith.constant 8 : index
+  %c64 = arith.constant 64 : index
+  schedule.loop (%head) = (%c0) to (%c8) on workgroups {
+    %group = arith.divsi %head, %c4 : index
+    %row = arith.muli %group, %c64 : index
+    %x = schedule.load %k[%row, %c0] : !schedule.buffer<128x64xbf16> -> !schedule.tile<64x64xbf16>
+  }
+}

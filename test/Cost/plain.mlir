@@ -1,0 +1,47 @@
+// RUN: %modelc-opt %s --schedule-print-cost="target=toy targets=%src_root/test/targets sizes=m:128" -o /dev/null | FileCheck %s
+// A plain loop overlaps nothing: its trip is the sum of its latencies.
+
+// A trip: 1000 clk of latency + 16384 B / 50 B/clk / 4 for the first of four
+// pieces + 2 * 128 * 128 * 64 flop / 10000 flop/clk = 1000 + 82 + 210 = 1292 clk;
+// ten of them and, at the end, 16384 conversions / 100 and 32768 B / 50 =
+// 164 + 655 clk: 13.8 us at 1 GHz, and 1 us of launch.
+// Expected: half the matrix rate, 2.1 us more.
+// Energy: 2 * 128 * 1280 * 640 flop x 1 pJ = 0.21 mJ; A is read once (0.16 MB
+// for 10 workgroups), W once, D written: 2.13 MB x 100 pJ = 0.21 mJ; 3.6 MB from
+// L2 x 10 pJ = 0.036 mJ; 100 W x 14.77 us = 1.48 mJ.
+// CHECK: kernel linear
+// CHECK-NEXT: bound: 14.77 us, 1.936 mJ, bound by latency
+// CHECK-NEXT: expectation: 16.84 us, 2.143 mJ, bound by latency
+// 16384 accumulators and operands over 128 threads: two workgroups' registers.
+// CHECK-NEXT: workgroups: 10, 2 on a unit, 0.05 rounds
+// CHECK-NEXT: matrix: 209.7 Mflop, memory: 1.802 MB read, 327.7 kB written, L2: 3.604 MB
+schedule.kernel @linear(%a: !schedule.buffer<?x640xbf16>, %w: !schedule.buffer<1280x640xbf16>, %d: !schedule.buffer<?x1280xbf16>, %m: index)
+    guard [#schedule.range<"m", 1 to 16384>] attributes {waves = 4 : i64} {
+  %c0 = arith.constant 0 : index
+  %c10 = arith.constant 10 : index
+  %c64 = arith.constant 64 : index
+  %c128 = arith.constant 128 : index
+  %rows = arith.ceildivsi %m, %c128 : index
+  schedule.loop (%i, %j) = (%c0, %c0) to (%rows, %c10) on workgroups {
+    %row = arith.muli %i, %c128 : index
+    %column = arith.muli %j, %c128 : index
+    %zero = schedule.map () {
+    ^bb0(%r: index, %q: index):
+      %z = arith.constant 0.0 : f32
+      schedule.yield %z : f32
+    } : () -> (!schedule.tile<128x128xf32>)
+    %c = schedule.loop (%t) = (%c0) to (%c10) on sequence carry(%acc = %zero) : !schedule.tile<128x128xf32> {
+      %k = arith.muli %t, %c64 : index
+      %x = schedule.load %a[%row, %k] valid(%m) : !schedule.buffer<?x640xbf16> -> !schedule.tile<128x64xbf16>
+      %y = schedule.load %w[%column, %k] : !schedule.buffer<1280x640xbf16> -> !schedule.tile<128x64xbf16>
+      %s = schedule.mma %acc, %x, %y : !schedule.tile<128x128xf32>, !schedule.tile<128x64xbf16>, !schedule.tile<128x64xbf16> -> !schedule.tile<128x128xf32>
+      schedule.yield %s : !schedule.tile<128x128xf32>
+    }
+    %o = schedule.map (%c) {
+    ^bb0(%v: f32, %r: index, %q: index):
+      %b = arith.truncf %v : f32 to bf16
+      schedule.yield %b : bf16
+    } : (!schedule.tile<128x128xf32>) -> (!schedule.tile<128x128xbf16>)
+    schedule.store %o, %d[%row, %column] valid(%m) : !schedule.tile<128x128xbf16>, !schedule.buffer<?x1280xbf16>
+  }
+}
