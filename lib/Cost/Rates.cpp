@@ -67,11 +67,12 @@ Clocks Rates::clocksOf(const Amounts &amounts) const {
   const Execution &execution = target.execution;
   if (amounts.row) {
     // The efficiency is over the peak at boost and contains the lower clock of
-    // a loaded chip: a clock below it costs nothing more.
+    // a loaded chip: what that clock explains is left to the clock.
+    double loaded = std::min(clockHz, target.sustainedHz(amounts.row->aType));
     double reached =
         target.clock.boostHz * matrixEfficiency(amounts.row->aType);
     set(Resource::Matrix, over(amounts.matrixFlop, amounts.row->flopPerClock) *
-                              std::max(1.0, clockHz / reached));
+                              std::max(1.0, loaded / reached));
   }
   set(Resource::Vector, over(amounts.vector, execution.fp32FlopPerClock / 2));
   set(Resource::Exp2, over(amounts.exp2, execution.exp2PerClock));

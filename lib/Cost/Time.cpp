@@ -128,8 +128,13 @@ StepTime RoundTimer::timeOfStep(const Step &step, const Body &block,
                                 llvm::ArrayRef<BlockTime> blocks) const {
   StepTime time;
   if (step.kind == StepKind::Loop) {
-    time.hold = blocks[step.nested].total * step.executions;
-    time.occupancy = time.hold;
+    time.occupancy = blocks[step.nested].total * step.executions;
+    // A loop that only starts copies is over before they land.
+    bool background =
+        llvm::all_of(work.blocks[step.nested].steps, [](const Step &inner) {
+          return inner.kind == StepKind::Copy || inner.kind == StepKind::Signal;
+        });
+    time.hold = background ? 0 : time.occupancy;
     return time;
   }
   Clocks clocks = clocksOfOne(step);
