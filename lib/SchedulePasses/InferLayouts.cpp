@@ -11,6 +11,7 @@
 #include "lib/SchedulePasses/Machine.h"
 #include "lib/SchedulePasses/MmaLayouts.h"
 #include "lib/SchedulePasses/SchedulePasses.h"
+#include "lib/SchedulePasses/Scratch.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -64,7 +65,9 @@ public:
   void run();
 
 private:
-  void anchor(MmaOp mma);
+  void anchorAccumulator(MmaOp mma);
+  void anchorOperands(MmaOp mma);
+  void anchorProducts();
   void anchorLargest();
   void set(Value value, const Layout &layout);
   void spread();
@@ -95,12 +98,16 @@ void Inference::set(Value value, const Layout &layout) {
   }
 }
 
-void Inference::anchor(MmaOp mma) {
-  MmaSplit split = splitOf(mma, target);
+void Inference::anchorAccumulator(MmaOp mma) {
   if (isValue(mma.getAccumulator())) {
-    set(mma.getResult(), accumulatorLayout(split));
-    set(mma.getAccumulator(), accumulatorLayout(split));
+    Layout layout = accumulatorLayout(splitOf(mma, target));
+    set(mma.getResult(), layout);
+    set(mma.getAccumulator(), layout);
   }
+}
+
+void Inference::anchorOperands(MmaOp mma) {
+  MmaSplit split = splitOf(mma, target);
   if (isValue(mma.getA())) {
     set(mma.getA(), operandALayout(split));
   }
@@ -108,6 +115,23 @@ void Inference::anchor(MmaOp mma) {
     Layout layout = operandBLayout(split);
     set(mma.getB(), mma.getBTransposed() ? layout.transposed() : layout);
   }
+}
+
+/// What is computed from an accumulator keeps its layout, and an operand is
+/// exchanged as late as possible: narrow, and after its rows were reduced in
+/// place. Only where a row lies in several waves it is gathered first.
+void Inference::anchorProducts() {
+  auto each = [&](auto visit) {
+    kernel.walk([&](MmaOp mma) { visit(mma); });
+    spread();
+  };
+  each([&](MmaOp mma) {
+    if ((*mma.getGrid())[1] == 1) {
+      anchorAccumulator(mma);
+    }
+  });
+  each([&](MmaOp mma) { anchorOperands(mma); });
+  each([&](MmaOp mma) { anchorAccumulator(mma); });
 }
 
 /// Vectors of 16 bytes for the largest value without a layout.
@@ -321,7 +345,7 @@ void Inference::settle() {
 }
 
 void Inference::run() {
-  kernel.walk([&](MmaOp mma) { anchor(mma); });
+  anchorProducts();
   kernel.walk([&](Operation *op) {
     if (OpOperand *numbers = rowNumbers(op)) {
       set(numbers->get(),
@@ -344,6 +368,7 @@ void Inference::run() {
 
 static LogicalResult inferLayouts(KernelOp kernel, const Target &target) {
   Inference(kernel, target).run();
+  addScratch(kernel);
   return success();
 }
 

@@ -1,10 +1,10 @@
 //===- LayOut.cpp - Swizzles of shared tiles ------------------------------===//
 //
-// A shared tile is row major but for an exchange of 16-byte units inside each
-// line of 128 bytes: unit ^= F(line number), F linear over bits. That is all
-// that a direct copy allows (the lanes of a line still fetch one line) and what
-// box copies do for three fixed F. Candidates are tried in order of their
-// number of ones, the identity of boxes first among equals.
+// A shared tile is row major but for an exchange of units inside the span of
+// all banks: address bits of the unit number ^= F(higher address bits), F
+// linear. A direct copy allows that (lanes that fill a line of 128 bytes still
+// fetch one line), and box copies do it for three fixed F. Candidates are tried
+// in order of their number of ones, none and that of boxes first.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,10 +19,15 @@ using namespace modelc;
 using namespace modelc::schedule;
 
 constexpr int64_t kLineBytes = 128, kUnitBytes = 16;
+constexpr unsigned kHighestBit = 12, kMostTerms = 4;
 
 namespace {
-/// F as the image of each bit of the line number on the three unit bits.
-using Swizzle = SmallVector<int32_t, 4>;
+/// One term of F: byte address bit `to` ^= bit `from`, from > to.
+struct Term {
+  unsigned to, from;
+  auto operator<=>(const Term &) const = default;
+};
+using Swizzle = std::vector<Term>;
 
 /// One access of a wave: lane to (row, column), and how the target serves it.
 struct Access {
@@ -35,24 +40,28 @@ struct Access {
 // Tiles
 //===----------------------------------------------------------------------===//
 
+static int64_t rowBytesOf(TileType tile) {
+  return tile.getColumns() * tile.getElementBits() / 8;
+}
+
 /// Row major, or columns of atoms of 128 bytes where a box wants them so, then
 /// swizzled.
 static Layout sharedLayout(TileType tile, bool box, const Swizzle &swizzle) {
-  int64_t bits = tile.getElementBits();
-  int64_t rowBytes = tile.getColumns() * bits / 8;
+  int64_t rowBytes = rowBytesOf(tile);
   int64_t atomBytes = box ? std::min(rowBytes, kLineBytes) : rowBytes;
   auto swizzled = [&](int64_t byte) {
-    for (auto [bit, image] : llvm::enumerate(swizzle)) {
-      byte ^= (byte / kLineBytes >> bit & 1) * image * kUnitBytes;
+    int64_t result = byte;
+    for (Term term : swizzle) {
+      result ^= (byte >> term.from & 1) << term.to;
     }
-    return static_cast<int32_t>(byte);
+    return static_cast<int32_t>(result);
   };
   Layout::Input row{"row", {}}, column{"column", {}};
   for (int64_t step = 1; step < tile.getRows(); step *= 2) {
     row.bits.push_back({swizzled(step * atomBytes)});
   }
   for (int64_t step = 1; step < tile.getColumns(); step *= 2) {
-    int64_t byte = step * bits / 8;
+    int64_t byte = step * tile.getElementBits() / 8;
     int64_t atom = byte / atomBytes;
     column.bits.push_back(
         {swizzled(atom ? atom * atomBytes * tile.getRows() : byte)});
@@ -61,41 +70,58 @@ static Layout sharedLayout(TileType tile, bool box, const Swizzle &swizzle) {
                 {{"byte", static_cast<int32_t>(tile.getBytes())}});
 }
 
-/// All F of up to four line bits: none, the one that boxes know, then those
-/// with the fewest ones.
-static std::vector<Swizzle> candidates(unsigned lineBits) {
-  lineBits = std::min(lineBits, 4u);
-  unsigned ofBoxes = lineBits < 3 ? 0 : 1 | 2 << 3 | 4 << 6;
-  std::vector<std::pair<unsigned, unsigned>> codes;
-  for (unsigned code = 0; code < 1u << (3 * lineBits); ++code) {
-    codes.push_back({code == ofBoxes ? 0 : llvm::popcount(code), code});
+/// The F of a box copy for rows of `rowBytes`: address bits [4, 4 + b) ^= bits
+/// [7, 7 + b), b = log2(rowBytes / 16).
+static Swizzle boxSwizzle(int64_t rowBytes) {
+  Swizzle swizzle;
+  for (unsigned bit = 0; kUnitBytes << bit < rowBytes; ++bit) {
+    swizzle.push_back({4 + bit, 7 + bit});
   }
-  llvm::sort(codes);
-  std::vector<Swizzle> list;
-  for (auto [ones, code] : codes) {
-    Swizzle &swizzle = list.emplace_back();
-    for (unsigned bit = 0; bit < lineBits; ++bit) {
-      swizzle.push_back(code >> (3 * bit) & 7);
-    }
-  }
-  return list;
+  return swizzle;
 }
 
-/// The F that the copy unit knows for rows of that many bytes, widest first.
-static std::vector<Swizzle> boxCandidates(TileType tile, const Target &target) {
-  int64_t rowBytes = std::min<int64_t>(
-      tile.getColumns() * tile.getElementBits() / 8, kLineBytes);
-  std::vector<Swizzle> list;
-  if (llvm::is_contained(target.copy.boxSwizzleBytes, rowBytes)) {
-    // unit bits [0, b) ^= line bits [0, b), b = log2(row bytes / 16).
-    Swizzle swizzle;
-    for (int64_t unit = 1; unit * kUnitBytes < rowBytes; unit *= 2) {
-      swizzle.push_back(static_cast<int32_t>(unit));
-    }
-    list.push_back(swizzle);
+/// Calls `visit` on every choice of at most `left` terms, until it is content.
+static bool chooseTerms(ArrayRef<Term> terms, unsigned left, Swizzle &chosen,
+                        llvm::function_ref<bool(const Swizzle &)> visit) {
+  if (left == 0) {
+    return visit(chosen);
   }
-  list.push_back({});
-  return list;
+  for (size_t i = 0; i + left <= terms.size(); ++i) {
+    chosen.push_back(terms[i]);
+    if (chooseTerms(terms.drop_front(i + 1), left - 1, chosen, visit)) {
+      return true;
+    }
+    chosen.pop_back();
+  }
+  return false;
+}
+
+/// All F for a tile, none and that of boxes first, then fewest terms first. A
+/// unit is never split, and at most the words of all banks are exchanged.
+static void forEachSwizzle(TileType tile, int64_t unitBytes,
+                           const Target &target,
+                           llvm::function_ref<bool(const Swizzle &)> visit) {
+  unsigned tileBits = llvm::Log2_64(tile.getBytes());
+  unsigned bankBits =
+      llvm::Log2_64(target.shared.banks * target.shared.bankBytes);
+  Swizzle ofBoxes = boxSwizzle(kLineBytes);
+  bool fits = ofBoxes.back().from < tileBits;
+  if (visit({}) || (fits && unitBytes <= kUnitBytes && visit(ofBoxes))) {
+    return;
+  }
+  std::vector<Term> terms;
+  for (unsigned to = llvm::Log2_64(unitBytes); to < bankBits; ++to) {
+    for (unsigned from = std::max(to + 1, 7u);
+         from < std::min(tileBits, kHighestBit); ++from) {
+      terms.push_back({to, from});
+    }
+  }
+  for (unsigned count = 1; count <= kMostTerms; ++count) {
+    Swizzle chosen;
+    if (chooseTerms(terms, count, chosen, visit)) {
+      return;
+    }
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -206,24 +232,38 @@ static bool isFilledByBox(AllocOp alloc) {
   });
 }
 
+/// The smallest piece that may not be torn: of a copy, or of an access.
+static int64_t unitOf(AllocOp alloc, ArrayRef<Access> accesses,
+                      const Target &target) {
+  bool copied =
+      llvm::any_of(alloc.getResult().getUsers(), llvm::IsaPred<CopyOp>);
+  int64_t bytes = copied ? target.copy.bytesPerLane : 4;
+  for (const Access &access : accesses) {
+    bytes = std::max(bytes, access.phases->bytes);
+  }
+  return bytes;
+}
+
 static void layOutTile(AllocOp alloc, const Target &target) {
   auto tile = cast<TileType>(alloc.getResult().getType());
   bool box = isFilledByBox(alloc);
   std::vector<Access> accesses = accessesOf(alloc, target);
-  int64_t lines = std::max<int64_t>(tile.getBytes() / kLineBytes, 1);
   unsigned best = 0;
   Layout chosen;
-  for (const Swizzle &swizzle :
-       box ? boxCandidates(tile, target) : candidates(llvm::Log2_64(lines))) {
+  auto tryOne = [&](const Swizzle &swizzle) {
     Layout layout = sharedLayout(tile, box, swizzle);
     unsigned degree = degreeOf(layout, accesses, target);
     if (!best || degree < best) {
       best = degree;
       chosen = layout;
     }
-    if (best == 1) {
-      break;
-    }
+    return best == 1;
+  };
+  if (box) {
+    // What the matrix unit reads: the swizzle of the row's width.
+    tryOne(boxSwizzle(std::min(rowBytesOf(tile), kLineBytes)));
+  } else {
+    forEachSwizzle(tile, unitOf(alloc, accesses, target), target, tryOne);
   }
   OpBuilder builder(alloc);
   alloc.getResult().setType(

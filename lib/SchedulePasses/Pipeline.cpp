@@ -41,6 +41,7 @@ public:
   void run();
 
 private:
+  int64_t scratchBytes();
   void eraseNaive(Ring &ring);
   Value makeBarrier(Ring &ring, int64_t slots);
   Value isTrip(OpBuilder &builder, Ring &ring, Value index);
@@ -200,8 +201,11 @@ void Pipeline::makePrologue(Ring &ring) {
   if (constantIndex(from) != 0) {
     index = arith::AddIOp::create(builder, loc, index, from);
   }
-  Value live = isTrip(builder, ring, index);
-  if (ring.full) {
+  std::optional<int64_t> trips = constantIndex(ring.loop.getUpperBounds()[0]);
+  bool allExist = trips && ring.loop.getSteps().empty() &&
+                  constantIndex(from) == 0 && *trips >= ring.ahead();
+  Value live = allExist ? Value() : isTrip(builder, ring, index);
+  if (ring.full && live) {
     Value one = constant(builder, loc, 1);
     Value trips = arith::SelectOp::create(builder, loc, live, one, zero);
     openLoop(builder, loc, zero, trips);
@@ -261,7 +265,7 @@ void Pipeline::refill(OpBuilder &builder, Ring &ring, Value empty) {
     IRMapping mapping;
     mapping.map(trip, advanced(builder, ring, trip, -1));
     Value freed = atTrip(builder, ring.mmas[0].getASlot(), ring.loop, mapping);
-    waitOn(builder, loc, empty, freed);
+    waitOn(builder, loc, empty, freed).setEmpty(true);
   }
   copyAt(builder, ring, index, Value());
 }
@@ -306,10 +310,24 @@ void Pipeline::makeBoxes(Ring &ring) {
   finishBoxes(ring, empty);
 }
 
+/// Places that no copy fills.
+int64_t Pipeline::scratchBytes() {
+  int64_t bytes = 0;
+  kernel.walk([&](AllocOp alloc) {
+    auto tile = dyn_cast<TileType>(alloc.getResult().getType());
+    bool copied =
+        llvm::any_of(alloc.getResult().getUsers(), llvm::IsaPred<CopyOp>);
+    bytes += tile && tile.getSpace() == Space::Shared && !copied
+                 ? tile.getBytes()
+                 : 0;
+  });
+  return bytes;
+}
+
 void Pipeline::run() {
   SmallVector<LoopOp> loops;
   kernel.walk([&](LoopOp loop) { loops.push_back(loop); });
-  int64_t takenBytes = 0;
+  int64_t takenBytes = scratchBytes();
   for (LoopOp loop : loops) {
     std::optional<Ring> ring = findRing(loop);
     if (!ring) {

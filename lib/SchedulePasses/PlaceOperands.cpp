@@ -259,9 +259,9 @@ static void accumulateInTensor(Places &places, MmaOp mma, Value a, Value b,
   Value place = makeAlloc(places, loc, type.with(Space::Tensor, {}));
   OpBuilder builder(mma);
   Value trip = tripOf(builder, loop);
-  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  Value first = arith::ConstantIndexOp::create(builder, loc, 0);
   Value later = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt,
-                                      trip, zero);
+                                      trip, first);
   MmaOp::create(builder, loc, TokenType::get(mma.getContext()), place, a, b,
                 trip, trip, later, mma.getInstructionAttr(), mma.getGridAttr(),
                 UnitAttr(), builder.getUnitAttr());
@@ -274,9 +274,13 @@ static void accumulateInTensor(Places &places, MmaOp mma, Value a, Value b,
   Operation *yield = loop.getYield();
   yield->setOperand(index, loop.getInits()[index]);
   mma.erase();
+  Operation *zero = loop.getInits()[index].getDefiningOp();
   LoopOp shorter = dropCarried(loop, index);
   places.ofLoop[shorter] = places.ofLoop.lookup(loop);
   loop.erase();
+  if (zero->use_empty()) {
+    zero->erase();
+  }
 }
 
 static void placeInShared(Places &places, MmaOp mma, const MmaRow &row) {
