@@ -142,7 +142,7 @@ static LogicalResult countWaits(KernelOp kernel, const Target &target) {
     return failure();
   }
   WaitCounter counter(flatten(kernel, target), lagOf(kernel), kUnrolledTrips,
-                      kernel.getWaves() == 1);
+                      kernel.getWaves() == 1, static_cast<int>(Queue::Reads));
   WaitPlan plan = counter.plan();
   if (!plan.mistake.empty()) {
     return kernel.emitOpError("expected an order that waits can keep: ")

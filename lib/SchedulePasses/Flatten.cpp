@@ -16,7 +16,7 @@ class Flattener {
 public:
   Flattener(KernelOp kernel, const Target &target)
       : kernel(kernel), target(target) {}
-  std::vector<Step> run() {
+  std::vector<WaitStep> run() {
     block(kernel.getGrid().getBody().front());
     return std::move(steps);
   }
@@ -27,21 +27,21 @@ private:
   void block(Block &body);
   void loop(LoopOp loop);
   void step(Operation *op);
-  void addCopy(CopyOp copy, Step &step);
-  void addLoad(LoadOp load, Step &step);
-  void addMma(MmaOp mma, Step &step);
-  void addWait(WaitOp wait, Step &step);
+  void addCopy(CopyOp copy, WaitStep &step);
+  void addLoad(LoadOp load, WaitStep &step);
+  void addMma(MmaOp mma, WaitStep &step);
+  void addWait(WaitOp wait, WaitStep &step);
   void addArrive(ArriveOp arrive);
   void addScratch(Operation *op, Value scratch);
-  void touch(Step &step, Value place, Value trip, bool writes);
-  void use(Step &step, Operation *op);
-  Step begin(Operation *op) const;
+  void touch(WaitStep &step, Value place, Value trip, bool writes);
+  void use(WaitStep &step, Operation *op);
+  WaitStep begin(Operation *op) const;
   int64_t evaluate(Value value) const;
   int64_t tripCount(LoopOp loop) const;
 
   KernelOp kernel;
   const Target &target;
-  std::vector<Step> steps;
+  std::vector<WaitStep> steps;
   DenseMap<Value, int64_t> indices;
   /// Asynchronously loaded registers that a value stands for.
   DenseMap<Value, Origin> origins;
@@ -116,7 +116,7 @@ int64_t Flattener::tripCount(LoopOp loop) const {
 }
 
 void Flattener::loop(LoopOp loop) {
-  Step marker = begin(loop);
+  WaitStep marker = begin(loop);
   marker.name = "loop";
   steps.push_back(marker);
   int number = loopNumbers.try_emplace(loop, loopNumbers.size()).first->second;
@@ -171,8 +171,8 @@ void Flattener::block(Block &body) {
 // Ops
 //===----------------------------------------------------------------------===//
 
-Step Flattener::begin(Operation *op) const {
-  Step step;
+WaitStep Flattener::begin(Operation *op) const {
+  WaitStep step;
   step.op = op;
   step.name = op->getName().stripDialect().str();
   step.loop = loopNumber;
@@ -182,7 +182,7 @@ Step Flattener::begin(Operation *op) const {
 }
 
 /// An access of a slot of a place in shared or tensor memory.
-void Flattener::touch(Step &step, Value place, Value trip, bool writes) {
+void Flattener::touch(WaitStep &step, Value place, Value trip, bool writes) {
   auto tile = dyn_cast<TileType>(place.getType());
   if (!tile || !tile.isPlace()) {
     return;
@@ -196,7 +196,7 @@ void Flattener::touch(Step &step, Value place, Value trip, bool writes) {
 }
 
 /// Uses of registers that are still being loaded.
-void Flattener::use(Step &step, Operation *op) {
+void Flattener::use(WaitStep &step, Operation *op) {
   for (Value operand : op->getOperands()) {
     for (const StorageKey &key : origins.lookup(operand)) {
       step.accesses.push_back({key, 0, false});
@@ -204,7 +204,7 @@ void Flattener::use(Step &step, Operation *op) {
   }
 }
 
-void Flattener::addCopy(CopyOp copy, Step &step) {
+void Flattener::addCopy(CopyOp copy, WaitStep &step) {
   Value slot = copy.getSlot().empty() ? Value() : copy.getSlot()[0];
   touch(step, copy.getDestination(), slot, true);
   touch(step, copy.getSource(), Value(), false);
@@ -236,7 +236,7 @@ static int64_t vectorsOf(TileType tile, const Target &target) {
   return std::max<int64_t>(registers * tile.getElementBits() / 128, 1);
 }
 
-void Flattener::addLoad(LoadOp load, Step &step) {
+void Flattener::addLoad(LoadOp load, WaitStep &step) {
   bool fromPlace = isa<TileType>(load.getSource().getType());
   Value slot =
       fromPlace && !load.getOffsets().empty() ? load.getOffsets()[0] : Value();
@@ -256,7 +256,7 @@ void Flattener::addLoad(LoadOp load, Step &step) {
   origins[load.getResult()] = {key};
 }
 
-void Flattener::addMma(MmaOp mma, Step &step) {
+void Flattener::addMma(MmaOp mma, WaitStep &step) {
   touch(step, mma.getA(), mma.getASlot(), false);
   touch(step, mma.getB(), mma.getBSlot(), false);
   bool inTensor = mma.getAccumulator().getType().getSpace() == Space::Tensor;
@@ -289,7 +289,7 @@ void Flattener::addArrive(ArriveOp arrive) {
   }
 }
 
-void Flattener::addWait(WaitOp wait, Step &step) {
+void Flattener::addWait(WaitOp wait, WaitStep &step) {
   if (wait.getQueue()) {
     step.waits = static_cast<int>(*wait.getQueue());
     step.pending = wait.getPending();
@@ -305,10 +305,10 @@ void Flattener::addWait(WaitOp wait, Step &step) {
 /// Exchanges through shared memory: write, rendezvous, read, rendezvous.
 void Flattener::addScratch(Operation *op, Value scratch) {
   for (bool writes : {true, false}) {
-    Step access = begin(op);
+    WaitStep access = begin(op);
     touch(access, scratch, Value(), writes);
     steps.push_back(access);
-    Step sync = begin(op);
+    WaitStep sync = begin(op);
     sync.isSync = true;
     steps.push_back(sync);
   }
@@ -319,7 +319,7 @@ void Flattener::step(Operation *op) {
     addArrive(arrive);
     return;
   }
-  Step step = begin(op);
+  WaitStep step = begin(op);
   use(step, op);
   Value scratch;
   llvm::TypeSwitch<Operation *>(op)
@@ -342,6 +342,6 @@ void Flattener::step(Operation *op) {
   }
 }
 
-std::vector<Step> modelc::flatten(KernelOp kernel, const Target &target) {
+std::vector<WaitStep> modelc::flatten(KernelOp kernel, const Target &target) {
   return Flattener(kernel, target).run();
 }

@@ -15,7 +15,7 @@ constexpr int64_t kUnrolledTrips = 7;
 
 /// The body of the grid with its loops written out: what each op reads and
 /// writes, the queue and the entries it takes on this machine.
-std::vector<Step> flatten(schedule::KernelOp kernel, const Target &target);
+std::vector<WaitStep> flatten(schedule::KernelOp kernel, const Target &target);
 
 } // namespace modelc
 

@@ -5,11 +5,13 @@
 
 using namespace modelc;
 
+constexpr int kQueues = 4;
 constexpr size_t kNever = std::numeric_limits<size_t>::max();
 
-WaitCounter::WaitCounter(std::vector<Step> list, int64_t lag, int64_t trips,
-                         bool oneWave)
-    : steps(std::move(list)), lag(lag), trips(trips), oneWave(oneWave) {
+WaitCounter::WaitCounter(std::vector<WaitStep> list, int64_t lag, int64_t trips,
+                         bool oneWave, int shortQueue)
+    : steps(std::move(list)), lag(lag), trips(trips), oneWave(oneWave),
+      shortQueue(shortQueue) {
   for (size_t i = 0; i < steps.size(); ++i) {
     syncsBefore.push_back(syncs.size());
     if (steps[i].isSync) {
@@ -57,7 +59,7 @@ void WaitCounter::findHazards() {
 
 /// What is wrong with a pair whatever the waits are, or empty.
 std::string WaitCounter::mistakeOf(const Hazard &hazard) const {
-  const Step &p = steps[hazard.producer], &c = steps[hazard.consumer];
+  const WaitStep &p = steps[hazard.producer], &c = steps[hazard.consumer];
   for (const StepAccess &first : p.accesses) {
     for (const StepAccess &second : c.accesses) {
       if (first.key == second.key && !first.key.isRegister &&
@@ -76,7 +78,7 @@ std::string WaitCounter::mistakeOf(const Hazard &hazard) const {
 }
 
 bool WaitCounter::isSteady(const Hazard &hazard, int queue, int loop) const {
-  const Step &p = steps[hazard.producer], &c = steps[hazard.consumer];
+  const WaitStep &p = steps[hazard.producer], &c = steps[hazard.consumer];
   return p.queue == queue && p.loop == loop && c.loop == loop &&
          p.round == c.round && c.trip == trips - 2;
 }
@@ -86,14 +88,14 @@ bool WaitCounter::isSteady(const Hazard &hazard, int queue, int loop) const {
 //===----------------------------------------------------------------------===//
 
 bool WaitCounter::isWait(const void *op) const {
-  return std::any_of(steps.begin(), steps.end(), [&](const Step &step) {
+  return std::any_of(steps.begin(), steps.end(), [&](const WaitStep &step) {
     return step.op == op && step.waits >= 0;
   });
 }
 
 WaitCounter::Sites WaitCounter::givenSites(int queue, int loop) const {
   Sites sites;
-  for (const Step &step : steps) {
+  for (const WaitStep &step : steps) {
     if (step.waits == queue && step.loop == loop) {
       sites.insert(step.op);
     }
@@ -131,22 +133,26 @@ int64_t WaitCounter::slack(const Sites &sites, int queue, int loop) const {
   return least;
 }
 
-/// Of the deadlines, the fewest that cover every hazard; among those the
-/// choice with the most slack.
-WaitCounter::Sites WaitCounter::chooseSites(int queue, int loop) const {
+/// The ops before which a wait of the loop stands at the latest.
+std::vector<const void *> WaitCounter::deadlines(int queue, int loop) const {
   std::vector<const void *> all;
-  for (size_t i = 0; i < steps.size(); ++i) {
-    bool deadline =
-        std::any_of(hazards.begin(), hazards.end(), [&](const Hazard &hazard) {
-          return isSteady(hazard, queue, loop) &&
-                 hazard.deadline == static_cast<int64_t>(i);
-        });
-    if (deadline &&
-        std::find(all.begin(), all.end(), steps[i].op) == all.end()) {
-      all.push_back(steps[i].op);
+  for (const Hazard &hazard : hazards) {
+    if (!isSteady(hazard, queue, loop)) {
+      continue;
+    }
+    const void *op = steps[hazard.deadline].op;
+    if (std::find(all.begin(), all.end(), op) == all.end()) {
+      all.push_back(op);
     }
   }
-  if (all.size() > 12) {
+  return all;
+}
+
+/// Of the deadlines, the fewest that cover every hazard; among those the
+/// choice with the most slack. All of them for a short queue.
+WaitCounter::Sites WaitCounter::chooseSites(int queue, int loop) const {
+  std::vector<const void *> all = deadlines(queue, loop);
+  if (all.size() > 12 || queue == shortQueue) {
     return Sites(all.begin(), all.end());
   }
   Sites best(all.begin(), all.end());
@@ -213,7 +219,7 @@ void WaitCounter::countLoop(WaitPlan &plan, int queue, int loop) const {
 
 /// Waits that no steady hazard needs drain their queue.
 void WaitCounter::countRest(WaitPlan &plan) const {
-  for (const Step &step : steps) {
+  for (const WaitStep &step : steps) {
     if (step.waits >= 0 && !step.pending) {
       plan.given.try_emplace(step.op, 0);
     }
@@ -223,7 +229,7 @@ void WaitCounter::countRest(WaitPlan &plan) const {
 /// Where a wait for a hazard may stand outside of the loop of its consumer.
 size_t WaitCounter::siteOutside(const Hazard &hazard) const {
   size_t site = hazard.deadline;
-  const Step &p = steps[hazard.producer], &late = steps[site];
+  const WaitStep &p = steps[hazard.producer], &late = steps[site];
   if (late.loop < 0 || (late.loop == p.loop && late.round == p.round)) {
     return late.loop < 0 ? site : kNever;
   }
@@ -237,7 +243,7 @@ size_t WaitCounter::siteOutside(const Hazard &hazard) const {
 
 /// Completes a hazard by a wait outside of loops; false where none can.
 bool WaitCounter::mend(WaitPlan &plan, const Hazard &hazard) const {
-  const Step &p = steps[hazard.producer];
+  const WaitStep &p = steps[hazard.producer];
   if (p.queue < 0 || hazard.deadline <= int64_t(hazard.producer)) {
     return false;
   }
@@ -254,6 +260,24 @@ bool WaitCounter::mend(WaitPlan &plan, const Hazard &hazard) const {
   return true;
 }
 
+/// Removes added waits whose hazards others complete in time, in the order of
+/// the program.
+void WaitCounter::dropNeedless(WaitPlan &plan) const {
+  for (const WaitStep &step : steps) {
+    for (int queue = 0; queue < kQueues; ++queue) {
+      auto it = plan.added.find({step.op, queue});
+      if (it == plan.added.end()) {
+        continue;
+      }
+      int64_t count = it->second;
+      plan.added.erase(it);
+      if (!violations(plan).empty()) {
+        plan.added[{step.op, queue}] = count;
+      }
+    }
+  }
+}
+
 WaitPlan WaitCounter::plan() {
   WaitPlan plan;
   for (const Hazard &hazard : hazards) {
@@ -263,7 +287,7 @@ WaitPlan WaitCounter::plan() {
     }
   }
   std::set<std::pair<int, int>> loops;
-  for (const Step &step : steps) {
+  for (const WaitStep &step : steps) {
     if (step.queue >= 0 && step.loop >= 0) {
       loops.insert({step.queue, step.loop});
     }
@@ -275,6 +299,7 @@ WaitPlan WaitCounter::plan() {
   for (;;) {
     std::vector<Hazard> open = violations(plan);
     if (open.empty()) {
+      dropNeedless(plan);
       return plan;
     }
     const Hazard &first = *std::min_element(
@@ -296,7 +321,7 @@ WaitPlan WaitCounter::plan() {
 std::vector<std::pair<int, int64_t>> WaitCounter::waitsAt(const WaitPlan &plan,
                                                           size_t index) const {
   std::vector<std::pair<int, int64_t>> waits;
-  const Step &step = steps[index];
+  const WaitStep &step = steps[index];
   for (auto it = plan.added.lower_bound({step.op, -1});
        it != plan.added.end() && it->first.first == step.op; ++it) {
     waits.push_back({it->first.second, it->second});
@@ -329,7 +354,7 @@ std::vector<size_t> WaitCounter::completionOf(const WaitPlan &plan) const {
     for (size_t other : steps[i].completes) {
       done[other] = std::min(done[other], i);
     }
-    const Step &step = steps[i];
+    const WaitStep &step = steps[i];
     if (step.queue >= 0) {
       Queue &queue = queues[step.queue];
       queue.length += step.entries;

@@ -39,7 +39,7 @@ struct StepAccess {
 };
 
 /// One execution of one op.
-struct Step {
+struct WaitStep {
   const void *op = nullptr; ///< the same for all executions
   std::string name;
   int loop = -1;     ///< number of the loop around, -1: none
@@ -80,9 +80,11 @@ class WaitCounter {
 public:
   /// `lag`: number of groups - 1 under stagger, else 0. `lastTrip`: trips of
   /// the unrolled loops; hazards of the last but one are the steady ones.
-  /// `oneWave`: the workgroup is one wave and needs no sync.
-  WaitCounter(std::vector<Step> steps, int64_t lag, int64_t trips,
-              bool oneWave);
+  /// `oneWave`: the workgroup is one wave and needs no sync. `shortQueue`:
+  /// its ops return within a phase, so that each may be awaited as late as
+  /// possible; the others take many phases and get the fewest waits.
+  WaitCounter(std::vector<WaitStep> steps, int64_t lag, int64_t trips,
+              bool oneWave, int shortQueue = -1);
 
   /// Counts of all waits, places of missing ones; checked.
   WaitPlan plan();
@@ -101,6 +103,7 @@ private:
   std::string mistakeOf(const Hazard &hazard) const;
   bool isSteady(const Hazard &hazard, int queue, int loop) const;
   Sites givenSites(int queue, int loop) const;
+  std::vector<const void *> deadlines(int queue, int loop) const;
   Sites chooseSites(int queue, int loop) const;
   int64_t slack(const Sites &sites, int queue, int loop) const;
   bool covers(const Sites &sites, int queue, int loop) const;
@@ -108,6 +111,7 @@ private:
                                  const Hazard &hazard) const;
   void countLoop(WaitPlan &plan, int queue, int loop) const;
   void countRest(WaitPlan &plan) const;
+  void dropNeedless(WaitPlan &plan) const;
   bool mend(WaitPlan &plan, const Hazard &hazard) const;
   size_t siteOutside(const Hazard &hazard) const;
   int64_t entriesBetween(int queue, size_t from, size_t to) const;
@@ -116,12 +120,13 @@ private:
                                                size_t index) const;
   std::vector<size_t> completionOf(const WaitPlan &plan) const;
 
-  std::vector<Step> steps;
+  std::vector<WaitStep> steps;
   std::vector<size_t> syncs;       ///< their indices
   std::vector<size_t> syncsBefore; ///< how many lie before a step
   std::vector<Hazard> hazards;
   int64_t lag, trips;
   bool oneWave;
+  int shortQueue;
 };
 
 } // namespace modelc

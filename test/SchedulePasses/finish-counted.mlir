@@ -13,7 +13,7 @@
 // The prologue: trips 0 and 1.
 // CHECK: schedule.loop (%[[P:.*]]) = (%c0) to (%c2) on sequence
 // CHECK: schedule.copy %{{.*}} to %[[X]][%[[P]]] valid(
-// CHECK: schedule.copy %{{.*}} to %[[Y]][%[[P]]] valid(
+// CHECK: schedule.copy %{{.*}} to %[[Y]][%[[P]]] :
 // Two copies of 16 KiB by 4 waves of 64 lanes of 16 bytes: 4 entries each.
 // CHECK: schedule.loop (%[[T:.*]]) = (%c0) to (%c128) on sequence carry
 // CHECK-NEXT: schedule.wait {pending = 8 : i64, queue = #schedule<queue copies>}
