@@ -55,6 +55,15 @@ IndexProgram::IndexProgram(Value root) {
   }
 }
 
+Value IndexProgram::missing(const IndexValues &values) const {
+  for (const Operation &entry : list) {
+    if (entry.leaf && !values.contains(entry.leaf)) {
+      return entry.leaf;
+    }
+  }
+  return {};
+}
+
 bool IndexProgram::isLinear() const {
   return llvm::all_of(list, [](const Operation &entry) {
     return !entry.op || entry.operands.empty() ||

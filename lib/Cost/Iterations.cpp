@@ -65,6 +65,19 @@ std::vector<Level> Iterations::levels(ArrayRef<schedule::LoopOp> loops) const {
   return result;
 }
 
+/// A bound without `expect` lacks the value of a size: the verifier has
+/// demanded the rest.
+static void reportMissing(schedule::LoopOp loop, Value missing) {
+  auto argument = dyn_cast_or_null<BlockArgument>(missing);
+  auto kernel = loop->getParentOfType<schedule::KernelOp>();
+  bool isSize =
+      argument && kernel && argument.getOwner() == &kernel.getBody().front();
+  StringRef name =
+      isSize ? kernel.getArgumentName(argument.getArgNumber()) : "";
+  loop.emitOpError("expected a value for size '")
+      << name << "' of the run, got none";
+}
+
 FailureOr<Trips> Iterations::trips(const Level &level,
                                    const IndexValues &outer) const {
   std::optional<int64_t> lower = level.lower.run(outer),
@@ -79,9 +92,8 @@ FailureOr<Trips> Iterations::trips(const Level &level,
   }
   schedule::LoopOp loop = level.loop;
   if (!loop.getExpect()) {
-    loop.emitOpError("expected bounds that follow from the sizes of the run, "
-                     "got one that lives on the device or lacks a value, try "
-                     "`expect` or give all sizes");
+    Value missing = level.lower.missing(outer);
+    reportMissing(loop, missing ? missing : level.upper.missing(outer));
     return failure();
   }
   std::string why;

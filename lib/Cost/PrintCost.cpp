@@ -62,10 +62,14 @@ struct PrintCost : PassWrapper<PrintCost, OperationPass<ModuleOp>> {
   void runOnOperation() final;
   LogicalResult readSizes(Bindings &bindings);
 
-  Option<std::string> targetName{*this, "target",
-                                 llvm::cl::desc("name or path of the target")};
-  Option<std::string> folder{*this, "targets", llvm::cl::init("targets"),
-                             llvm::cl::desc("where target files are")};
+  Option<std::string> targetName{
+      *this, "target",
+      llvm::cl::desc("name or path of the target; empty: the module's")};
+  Option<std::string> folder{*this, "targets-dir",
+                             llvm::cl::init(MODELC_TARGETS_DIR),
+                             llvm::cl::desc("folder of the target files")};
+  ListOption<std::string> overrides{
+      *this, "set", llvm::cl::desc("facts to replace, as key=value")};
   ListOption<std::string> sizes{
       *this, "sizes", llvm::cl::desc("sizes and symbols: m:64,context:1024")};
   Option<bool> explain{*this, "explain", llvm::cl::init(false),
@@ -89,13 +93,16 @@ LogicalResult PrintCost::readSizes(Bindings &bindings) {
 
 void PrintCost::runOnOperation() {
   Bindings bindings;
-  FailureOr<Target> target = loadTarget(targetName, {}, {folder}, llvm::errs());
+  ModuleOp module = getOperation();
+  auto own = module->getAttrOfType<StringAttr>("schedule.target");
+  std::string name = targetName.empty() && own ? own.str() : targetName;
+  FailureOr<Target> target =
+      loadTarget(name, llvm::to_vector(overrides), {folder}, llvm::errs());
   if (failed(target) || failed(readSizes(bindings))) {
     return signalPassFailure();
   }
   CostOptions options;
   options.explain = explain;
-  ModuleOp module = getOperation();
   for (auto plan : module.getOps<func::FuncOp>()) {
     FailureOr<PlanCost> cost =
         costPlan(plan, module, *target, bindings, options);

@@ -1,4 +1,4 @@
-// RUN: %modelc-opt %s --schedule-print-cost="target=%S/Inputs/toy-async.toml targets=%src_root/test/targets sizes=m:100 explain" -o /dev/null | FileCheck %s
+// RUN: %modelc-opt %s --schedule-print-cost="target=%S/Inputs/toy-async.toml targets-dir=%src_root/test/targets sizes=m:100 explain" -o /dev/null | FileCheck %s
 // Matrix instructions in the background and copies that signal barriers.
 
 // The accumulator is added to in the pipe, so matrix work follows matrix work:

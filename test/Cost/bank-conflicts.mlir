@@ -1,4 +1,4 @@
-// RUN: %modelc-opt %s --schedule-print-cost="target=toy targets=%src_root/test/targets explain" -o /dev/null | FileCheck %s
+// RUN: %modelc-opt %s --schedule-print-cost="target=toy targets-dir=%src_root/test/targets explain" -o /dev/null | FileCheck %s
 // Lanes that meet in a bank make an access of shared memory slower.
 
 // Lane l reads row l % 16, 8 columns = 16 B from column 8 * (l / 16).

@@ -1,9 +1,9 @@
-// RUN: %modelc-opt %s --split-input-file --schedule-print-cost="target=toy targets=%src_root/test/targets sizes=m:64" --verify-diagnostics -o /dev/null
+// RUN: %modelc-opt %s --split-input-file --schedule-print-cost="target=toy targets-dir=%src_root/test/targets sizes=m:64" --verify-diagnostics -o /dev/null
 // What the cost must know, the IR or the command must say.
 
 schedule.kernel @no_size(%a: !schedule.buffer<?x16xf32>, %n: index) guard [] attributes {waves = 1 : i64} {
   %c0 = arith.constant 0 : index
-  // expected-error @+1 {{expected bounds that follow from the sizes of the run, got one that lives on the device or lacks a value, try `expect` or give all sizes}}
+  // expected-error @+1 {{expected a value for size 'n' of the run, got none}}
   schedule.loop (%i) = (%c0) to (%n) on workgroups {
     %x = schedule.load %a[%i, %c0] : !schedule.buffer<?x16xf32> -> !schedule.tile<1x16xf32>
   }

@@ -1,4 +1,4 @@
-// RUN: %modelc-opt %s --schedule-print-cost="target=toy targets=%src_root/test/targets" -o /dev/null | FileCheck %s
+// RUN: %modelc-opt %s --schedule-print-cost="target=toy targets-dir=%src_root/test/targets" -o /dev/null | FileCheck %s
 // What one round shares it reads once from memory; the order of the grid says
 // what runs in one round.
 

@@ -1,4 +1,4 @@
-// RUN: %modelc-opt %s --split-input-file --schedule-print-cost="target=toy targets=%src_root/test/targets sizes=m:100,experts:8,chosen:2,tokens:4 explain" -o /dev/null | FileCheck %s
+// RUN: %modelc-opt %s --split-input-file --schedule-print-cost="target=toy targets-dir=%src_root/test/targets sizes=m:100,experts:8,chosen:2,tokens:4 explain" -o /dev/null | FileCheck %s
 // How often the body of a loop runs, and how much of a tile is there.
 
 // Causal: workgroup i of 10 walks i + 1 tiles: 5.5 on the mean, 55 in all, of

@@ -1,4 +1,4 @@
-// RUN: %modelc-opt %s --schedule-print-cost="target=toy targets=%src_root/test/targets sizes=m:128" -o /dev/null | FileCheck %s
+// RUN: %modelc-opt %s --schedule-print-cost="target=toy targets-dir=%src_root/test/targets sizes=m:128" -o /dev/null | FileCheck %s
 // A plain loop overlaps nothing: its trip is the sum of its latencies.
 
 // A trip: 1000 clk of latency + 16384 B / 50 B/clk / 4 for the first of four

@@ -1,4 +1,4 @@
-// RUN: %modelc-opt %s --schedule-print-cost="target=toy targets=%src_root/test/targets sizes=tokens:8" -o /dev/null | FileCheck %s
+// RUN: %modelc-opt %s --schedule-print-cost="target=toy targets-dir=%src_root/test/targets sizes=tokens:8" -o /dev/null | FileCheck %s
 // A plan is the sum of its launches and collectives; the first kernel whose
 // guard holds is launched.
 

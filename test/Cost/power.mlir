@@ -1,6 +1,6 @@
 // RUN: split-file %s %t
-// RUN: %modelc-opt %t/kernel.mlir --schedule-print-cost="target=%t/weak.toml targets=%src_root/test/targets explain" -o /dev/null | FileCheck %s --check-prefix=WEAK
-// RUN: %modelc-opt %t/kernel.mlir --schedule-print-cost="target=toy targets=%src_root/test/targets explain" -o /dev/null | FileCheck %s --check-prefix=STRONG
+// RUN: %modelc-opt %t/kernel.mlir --schedule-print-cost="target=%t/weak.toml targets-dir=%src_root/test/targets explain" -o /dev/null | FileCheck %s --check-prefix=WEAK
+// RUN: %modelc-opt %t/kernel.mlir --schedule-print-cost="target=toy targets-dir=%src_root/test/targets explain" -o /dev/null | FileCheck %s --check-prefix=STRONG
 // What a board's power allows is the clock at which it draws just that.
 
 // 100 units x 1000 trips x 2 x 128 x 128 x 128 flop = 419.4 Gflop x 1 pJ =

@@ -1,4 +1,4 @@
-// RUN: %modelc-opt %s --schedule-print-cost="target=toy targets=%src_root/test/targets sizes=m:128 explain" -o /dev/null | FileCheck %s
+// RUN: %modelc-opt %s --schedule-print-cost="target=toy targets-dir=%src_root/test/targets sizes=m:128 explain" -o /dev/null | FileCheck %s
 // The slots of a ring decide how much of the copies' latency a trip sees. No
 // rule says so: the wait counts two (four) later copies, so it waits for those
 // of two (three) trips ago.
