@@ -1,0 +1,38 @@
+#include "lib/Report/OpRows.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace modelc {
+
+/// Quoted where the text holds what separates.
+static std::string field(llvm::StringRef text) {
+  if (text.find_first_of(",\"\n") == llvm::StringRef::npos) {
+    return text.str();
+  }
+  std::string quoted = "\"";
+  for (char c : text) {
+    quoted += c == '"' ? "\"\"" : std::string(1, c);
+  }
+  return quoted + "\"";
+}
+
+static void printPhase(llvm::StringRef phase, const PlanCost &plan,
+                       llvm::raw_ostream &os) {
+  for (const OpRow &row : opRows(plan)) {
+    os << phase << ',' << field(row.label) << ',' << field(row.kernel) << ','
+       << llvm::format("%.6g,%.6g,%.6g,%.4f,%.6g,%.6g,%.6g,%.6g,", row.count,
+                       row.seconds.bound, row.seconds.expectation, row.share,
+                       row.joules, row.memoryBytes, row.linkBytes, row.flop)
+       << field(row.limit) << "\n";
+  }
+}
+
+void printCsv(const Report &report, llvm::raw_ostream &os) {
+  os << "phase,op,kernel,count,bound_s,expectation_s,share,joules,memory_bytes,"
+        "link_bytes,flop,limit\n";
+  printPhase("prefill", report.prefill, os);
+  printPhase("decode", report.decode, os);
+}
+
+} // namespace modelc

@@ -1,0 +1,51 @@
+//===- Report.h - An estimate for people and for programs -----------------===//
+
+#ifndef LIB_REPORT_REPORT_H
+#define LIB_REPORT_REPORT_H
+
+#include "lib/Cost/Cost.h"
+#include "lib/Serve/Serve.h"
+
+namespace llvm {
+class raw_ostream;
+} // namespace llvm
+
+namespace modelc {
+
+/// Everything that an estimate says.
+struct Report {
+  std::string model;
+  std::string precision;      // of the weights: "bf16", "fp8"
+  std::string cachePrecision; // "bf16", "fp8"
+  int64_t tensorParallel = 1;
+  double parameters = 0;
+  ServeResult service;
+  FitResult memory;
+  PlanCost prefill; // of all sequences
+  PlanCost decode;  // at the mean context
+};
+
+/// Tables for a terminal: the numbers with bound beside expectation, memory,
+/// and where the time of a decode and a prefill step goes.
+void printText(const Report &report, const Target &target,
+               llvm::raw_ostream &os);
+
+/// One JSON object, the same bytes for the same report. Keys are those of
+/// `vllm bench serve` and of InferenceX rows where these have them; both views
+/// stand under "bound" and "expectation".
+void printJson(const Report &report, const Target &target,
+               llvm::raw_ostream &os);
+
+/// One line for each op of both phases, with a header.
+void printCsv(const Report &report, llvm::raw_ostream &os);
+
+/// The sums behind one op of a phase ("prefill" or "decode") with their facts
+/// and sources. The plan must have been costed with CostOptions::explain. An
+/// unknown op is a message on `errors`.
+llvm::LogicalResult explainOp(const PlanCost &plan, llvm::StringRef label,
+                              const Target &target, llvm::raw_ostream &os,
+                              llvm::raw_ostream &errors);
+
+} // namespace modelc
+
+#endif // LIB_REPORT_REPORT_H

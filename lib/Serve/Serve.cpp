@@ -1,0 +1,211 @@
+#include "lib/Serve/Serve.h"
+#include "lib/Support/Support.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace modelc {
+
+llvm::StringRef batchingName(Batching batching) {
+  return batching == Batching::Static ? "static" : "in-flight";
+}
+
+/// Applies `how` to both views of the operands.
+template <typename Function, typename... Operands>
+static Views each(Function how, const Operands &...operands) {
+  return {how(operands.bound...), how(operands.expectation...)};
+}
+
+static Views lineAt(const Views &a, const Views &b, double part) {
+  return each([&](double x, double y) { return x + part * (y - x); }, a, b);
+}
+
+/// The step at one context, on the line through the two points around it.
+static StepPoint stepAt(llvm::ArrayRef<StepPoint> points, double context) {
+  if (points.size() == 1) {
+    return points.front();
+  }
+  size_t right = 1;
+  while (right + 1 < points.size() && points[right].context < context) {
+    ++right;
+  }
+  const StepPoint &a = points[right - 1], &b = points[right];
+  double part = (context - a.context) / (b.context - a.context);
+  return {context, lineAt(a.seconds, b.seconds, part),
+          lineAt(a.joules, b.joules, part)};
+}
+
+StepPoint meanStep(llvm::ArrayRef<StepPoint> points, double first,
+                   double last) {
+  // The mean of a broken line: trapezoids between its corners.
+  std::vector<double> corners = {first};
+  for (const StepPoint &point : points) {
+    if (point.context > first && point.context < last) {
+      corners.push_back(point.context);
+    }
+  }
+  corners.push_back(last);
+  if (last <= first) {
+    return stepAt(points, first);
+  }
+  StepPoint mean;
+  mean.context = (first + last) / 2;
+  for (size_t i = 1; i < corners.size(); ++i) {
+    StepPoint a = stepAt(points, corners[i - 1]);
+    StepPoint b = stepAt(points, corners[i]);
+    double weight = (corners[i] - corners[i - 1]) / (last - first) / 2;
+    auto add = [&](double sum, double x, double y) {
+      return sum + weight * (x + y);
+    };
+    mean.seconds = each(add, mean.seconds, a.seconds, b.seconds);
+    mean.joules = each(add, mean.joules, a.joules, b.joules);
+  }
+  return mean;
+}
+
+namespace {
+/// Time and boards' energy in which a deployment makes some tokens.
+struct Production {
+  Views seconds;
+  Views joules;        // of one GPU
+  double outputTokens; // of the deployment
+  double totalTokens;
+};
+} // namespace
+
+static void fillRates(Service &service, const Production &made,
+                      const ServeInput &input, const Target &target,
+                      double dollarsPerHour) {
+  double gpus = double(input.gpus);
+  auto per = [](double amount) {
+    return [amount](double x) { return x > 0 ? amount / x : 0; };
+  };
+  service.outputPerSecond = each(per(made.outputTokens), made.seconds);
+  service.totalPerSecond = each(per(made.totalTokens), made.seconds);
+  service.outputPerSecondPerGpu =
+      each(per(made.outputTokens / gpus), made.seconds);
+  service.outputPerSecondPerUser = each(per(1), service.tpot);
+  service.requestsPerSecond =
+      each(per(made.outputTokens / input.workload.outputTokens), made.seconds);
+  Views board = each([&](double j) { return j * gpus; }, made.joules);
+  Views wall = each(
+      [&](double j, double s) {
+        return (j + target.power.hostPerGpu * gpus * s) * target.power.pue;
+      },
+      board, made.seconds);
+  auto share = [](double tokens) {
+    return [tokens](double x) { return x / tokens; };
+  };
+  service.boardJoulesPerOutput = each(share(made.outputTokens), board);
+  service.wallJoulesPerOutput = each(share(made.outputTokens), wall);
+  service.boardJoulesPerToken = each(share(made.totalTokens), board);
+  service.wallJoulesPerToken = each(share(made.totalTokens), wall);
+  constexpr double kSecondsPerHour = 3600;
+  double dollarsPerSecond = dollarsPerHour * gpus / kSecondsPerHour;
+  auto dollars = [&](double tokens) {
+    return [=](double s) { return dollarsPerSecond * s / tokens * 1e6; };
+  };
+  service.dollarsPerMillionOutput =
+      each(dollars(made.outputTokens), made.seconds);
+  service.dollarsPerMillionTokens =
+      each(dollars(made.totalTokens), made.seconds);
+}
+
+/// All prompts at once, then one step for each further token: the prefill makes
+/// the first.
+static Service serveStatic(const ServeInput &input, const StepPoint &decode,
+                           const Target &target, double dollarsPerHour) {
+  const Workload &load = input.workload;
+  double steps = std::max(0.0, load.outputTokens - 1);
+  auto sum = [&](double prefill, double step) {
+    return prefill + steps * step;
+  };
+  Service service;
+  service.batching = Batching::Static;
+  service.tpot = decode.seconds;
+  Production made{each(sum, input.prefillAll.seconds, decode.seconds),
+                  each(sum, input.prefillAll.joules, decode.joules),
+                  load.sequences * load.outputTokens,
+                  load.sequences * (load.inputTokens + load.outputTokens)};
+  service.requestSeconds = made.seconds;
+  fillRates(service, made, input, target, dollarsPerHour);
+  return service;
+}
+
+/// Between two decode steps stand sequences / outputTokens prefills of one
+/// prompt; each step makes one token of every sequence.
+static Service serveInFlight(const ServeInput &input, const StepPoint &decode,
+                             const Target &target, double dollarsPerHour) {
+  const Workload &load = input.workload;
+  double prefills = load.sequences / load.outputTokens;
+  auto sum = [&](double step, double prefill) {
+    return step + prefills * prefill;
+  };
+  Service service;
+  service.batching = Batching::InFlight;
+  service.tpot = each(sum, decode.seconds, input.prefillOne.seconds);
+  double prompts = prefills * load.inputTokens;
+  Production made{service.tpot,
+                  each(sum, decode.joules, input.prefillOne.joules),
+                  load.sequences, load.sequences + prompts};
+  service.requestSeconds = each(
+      [&](double first, double tpot) {
+        return first + std::max(0.0, load.outputTokens - 1) * tpot;
+      },
+      input.prefillOne.seconds, service.tpot);
+  fillRates(service, made, input, target, dollarsPerHour);
+  return service;
+}
+
+static llvm::FailureOr<double> priceOf(const ServeInput &input,
+                                       const Target &target,
+                                       llvm::raw_ostream &errors) {
+  auto found = target.price.perHour.find(input.priceBasis);
+  if (found != target.price.perHour.end()) {
+    return found->second;
+  }
+  std::vector<llvm::StringRef> known;
+  for (const auto &[basis, dollars] : target.price.perHour) {
+    known.push_back(basis);
+  }
+  errors << "error: expected a price basis of target \"" << target.identity.name
+         << "\" (" << listWords(known) << "), got \"" << input.priceBasis
+         << "\"" << didYouMean(input.priceBasis, known) << "\n";
+  return llvm::failure();
+}
+
+llvm::FailureOr<ServeResult> serve(const ServeInput &input,
+                                   const Target &target,
+                                   llvm::raw_ostream &errors) {
+  assert(!input.decode.empty() && "a decode step is needed");
+  llvm::FailureOr<double> price = priceOf(input, target, errors);
+  if (failed(price)) {
+    return llvm::failure();
+  }
+  const Workload &load = input.workload;
+  StepPoint decode = meanStep(input.decode, load.inputTokens,
+                              load.inputTokens + load.outputTokens);
+  auto ratio = [](double a, double b) { return b > 0 ? a / b : 0; };
+  ServeResult result;
+  result.workload = load;
+  result.gpus = input.gpus;
+  result.prefillAllSeconds = input.prefillAll.seconds;
+  result.ttftSeconds = input.prefillOne.seconds;
+  result.decodeSeconds = decode.seconds;
+  result.decodeWatts = each(ratio, decode.joules, decode.seconds);
+  result.prefillWatts =
+      each(ratio, input.prefillAll.joules, input.prefillAll.seconds);
+  double prompts = load.sequences * load.inputTokens / double(input.gpus);
+  result.joulesPerInput =
+      each([&](double j) { return j / prompts; }, input.prefillAll.joules);
+  result.joulesPerOutput =
+      each([&](double j) { return j * double(input.gpus) / load.sequences; },
+           decode.joules);
+  result.fixed = serveStatic(input, decode, target, *price);
+  result.inFlight = serveInFlight(input, decode, target, *price);
+  result.priceBasis = input.priceBasis;
+  result.dollarsPerHour = *price;
+  result.priceDate = target.price.date;
+  return result;
+}
+
+} // namespace modelc

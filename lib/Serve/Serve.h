@@ -1,0 +1,149 @@
+//===- Serve.h - What step costs mean to those who serve ------------------===//
+//
+// Steps of a model (prefill, decode) cost seconds and joules; a workload is
+// prompts of `inputTokens` that each become `outputTokens`, `sequences` of them
+// at once. From both follow the times that a user sees, throughput, energy,
+// dollars, and whether it fits into memory. Plain numbers in, plain numbers
+// out.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LIB_SERVE_SERVE_H
+#define LIB_SERVE_SERVE_H
+
+#include "lib/Hardware/Hardware.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/Support/LogicalResult.h"
+#include <string>
+#include <vector>
+
+namespace modelc {
+
+/// A number on ideal hardware, and as it is expected (see Cost.h).
+struct Views {
+  double bound = 0;
+  double expectation = 0;
+};
+
+/// One step on one GPU. Every GPU of a tensor-parallel group takes as long.
+struct StepPoint {
+  double context = 0; // tokens of each sequence before or with the step
+  Views seconds;
+  Views joules;
+};
+
+/// What is asked of a deployment.
+struct Workload {
+  double inputTokens = 1024; // of a request
+  double outputTokens = 1024;
+  double sequences = 64; // at once
+};
+
+/// Bytes on one GPU.
+struct MemoryNeeds {
+  double weights = 0;
+  double cachePerToken = 0;    // of a sequence
+  double cachePerSequence = 0; // whatever its length
+  double workspace = 0;
+  double reserved = 0; // by the runtime
+};
+
+/// How requests meet the steps.
+enum class Batching {
+  /// All sequences start together: one prefill of all, then decode steps.
+  Static,
+  /// Steady state with in-flight batching: a finished sequence makes room for
+  /// the next prompt, whose prefill holds up all others. In the mean each
+  /// output token pays for sequences / outputTokens prefills.
+  InFlight,
+};
+/// "static" or "in-flight".
+llvm::StringRef batchingName(Batching batching);
+
+struct ServeInput {
+  Workload workload;
+  int64_t gpus = 1;              // that serve the sequences together
+  std::vector<StepPoint> decode; // of all sequences, by ascending context
+  StepPoint prefillAll;          // of all sequences' prompts
+  StepPoint prefillOne;          // of one prompt alone
+  std::string priceBasis = "hyperscaler";
+};
+
+/// One manner of batching.
+struct Service {
+  Batching batching = Batching::Static;
+  Views tpot;            // s for an output token of a user
+  Views requestSeconds;  // from prompt to last token
+  Views outputPerSecond; // tokens, of the deployment
+  Views totalPerSecond;  // tokens in and out
+  Views outputPerSecondPerUser;
+  Views outputPerSecondPerGpu;
+  Views requestsPerSecond;
+  /// Joules for an output token and for any token; of the boards, and at the
+  /// wall with hosts, network and cooling.
+  Views boardJoulesPerOutput, wallJoulesPerOutput;
+  Views boardJoulesPerToken, wallJoulesPerToken;
+  Views dollarsPerMillionOutput, dollarsPerMillionTokens;
+};
+
+struct ServeResult {
+  Workload workload;
+  int64_t gpus = 1;
+  Views prefillAllSeconds;
+  Views ttftSeconds;     // of one request on an idle deployment
+  Views decodeSeconds;   // the mean step over all contexts
+  Views decodeWatts;     // of one board in the mean decode step
+  Views prefillWatts;    // of one board in the prefill of all
+  Views joulesPerInput;  // boards, prefill
+  Views joulesPerOutput; // boards, decode alone
+  Service fixed, inFlight;
+  std::string priceBasis;
+  double dollarsPerHour = 0; // of one GPU
+  std::string priceDate;
+};
+
+/// The mean of `points` over contexts from `first` to `last`: lines between the
+/// points, and beyond them.
+StepPoint meanStep(llvm::ArrayRef<StepPoint> points, double first, double last);
+
+/// All numbers of a service on `target`. Fails, with a message, if the target
+/// has no price of the basis.
+llvm::FailureOr<ServeResult>
+serve(const ServeInput &input, const Target &target, llvm::raw_ostream &errors);
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+/// What a plan could change to need less memory.
+struct FitChoices {
+  int64_t tensorParallel = 1;
+  int64_t maxTensorParallel = 1; // that the model and the domain allow
+  int64_t cacheShards = 1;       // most GPUs over which the cache spreads
+  int64_t weightBits = 16, cacheBits = 16;
+};
+
+struct FitResult {
+  bool fits = false;
+  double capacity = 0;
+  double weights = 0, workspace = 0, reserved = 0;
+  double cache = 0;        // of all sequences at their longest
+  double perSequence = 0;  // cache of one sequence at its longest
+  double left = 0;         // of the capacity, negative where it does not fit
+  double maxSequences = 0; // that fit at their longest
+  /// What binds where it does not fit: "weights", "cache" or "workspace".
+  std::string limit;
+  /// The smallest change that makes it fit, as an option: "--batch=12",
+  /// "--kv=fp8", "--weights=fp8 --tp=4"; empty if there is none.
+  std::string remedy;
+};
+
+FitResult fit(const MemoryNeeds &needs, const Workload &workload,
+              const FitChoices &choices, const Target &target);
+
+/// "does not fit: ..." on one line, for exit code 3.
+std::string fitMessage(const FitResult &result, const Workload &workload);
+
+} // namespace modelc
+
+#endif // LIB_SERVE_SERVE_H
