@@ -11,6 +11,8 @@ using namespace modelc;
 using namespace modelc::schedule;
 
 constexpr int64_t kSwizzledAlignment = 1024, kAlignment = 16, kBarrierBytes = 8;
+/// Rows that share a column of tensor memory.
+constexpr int64_t kTensorLanes = 128;
 
 //===----------------------------------------------------------------------===//
 // Lives
@@ -179,7 +181,7 @@ static LogicalResult assignTensor(KernelOp kernel, const Target &target) {
       return;
     }
     alloc.setAt(columns);
-    int64_t parts = llvm::divideCeil(tile.getRows(), target.tensorMemory.lanes);
+    int64_t parts = llvm::divideCeil(tile.getRows(), kTensorLanes);
     columns += parts * tile.getColumns() * tile.getElementBits() / 32;
   });
   if (!columns) {

@@ -92,6 +92,18 @@ static bool feedsRows(Value value, unsigned depth = 0) {
   });
 }
 
+/// Whether a value is computed from a product.
+static bool comesFromProduct(Value value, unsigned depth = 0) {
+  if (value.getDefiningOp<MmaOp>()) {
+    return true;
+  }
+  auto map = value.getDefiningOp<MapOp>();
+  return map && depth < 8 &&
+         llvm::any_of(
+             map.getInputs(),
+             [&](Value input) { return comesFromProduct(input, depth + 1); });
+}
+
 /// Whether some statistic of its rows scales the accumulator.
 static bool isScaledByRows(MmaOp mma) {
   auto map = mma.getAccumulator().getDefiningOp<MapOp>();
@@ -115,7 +127,8 @@ static Product describe(MmaOp mma, const Target &target) {
   product.carried = isCarried(mma);
   product.boxed = !mma.getBTransposed() && isBox(mma.getA(), target) &&
                   isBox(mma.getB(), target);
-  product.prefersRows = feedsRows(mma.getResult()) || isScaledByRows(mma);
+  product.prefersRows = feedsRows(mma.getResult()) || isScaledByRows(mma) ||
+                        comesFromProduct(mma.getA());
   return product;
 }
 
