@@ -24,17 +24,15 @@ namespace {
 struct Parts {
   Value result, statistic;
 
-  static Parts declare(KernelBuilder &k, const HeadShape &shape,
-                       int64_t maxSplits) {
-    return {k.buffer("part", {kDynamic, maxSplits, shape.heads, shape.headDim},
-                     k.f32()),
-            k.buffer("stat", {kDynamic, maxSplits, shape.heads, 2}, k.f32())};
+  static Parts declare(KernelBuilder &k, const HeadShape &shape) {
+    return {k.buffer("part", {kDynamic, shape.heads, shape.headDim}, k.f32()),
+            k.buffer("stat", {kDynamic, shape.heads, 2}, k.f32())};
   }
-  /// From `column` of the heads from `head` to `limit`.
-  static Place heads(KernelBuilder &k, Value buffer, Scalar sequence,
-                     Scalar split, Scalar head, Scalar limit, int64_t column) {
-    return at(buffer, {sequence, split, head, k.constant(column)})
-        .walks(2, 3)
+  /// From `column` of the heads from `head` to `limit` in one part.
+  static Place heads(KernelBuilder &k, Value buffer, Scalar part, Scalar head,
+                     Scalar limit, int64_t column) {
+    return at(buffer, {part, head, k.constant(column)})
+        .walks(1, 2)
         .valid({limit});
   }
 };
@@ -59,7 +57,7 @@ void Decode::declare() {
   values = k.buffer("v_cache", cache, shape.cacheElement);
   contexts = k.buffer("contexts", {kDynamic}, k.i32());
   pages = k.buffer("pages", {kDynamic, kDynamic}, k.i32());
-  parts = Parts::declare(k, shape, tile.maxSplits);
+  parts = Parts::declare(k, shape);
 }
 
 void Decode::ownPart(Scalar sequence, Scalar kvHead, Scalar split) {
@@ -87,8 +85,9 @@ void Decode::ownPart(Scalar sequence, Scalar kvHead, Scalar split) {
         .values();
   };
   Softmax end = Softmax::of(k.loop("t", trips, expect, start.carried(), body));
+  Scalar part = k.name("part_row", sequence * splits + split);
   auto place = [&](Value buffer, int64_t column) {
-    return Parts::heads(k, buffer, sequence, split, head, headLimit, column);
+    return Parts::heads(k, buffer, part, head, headLimit, column);
   };
   k.store(end.result, place(parts.result, 0));
   k.store(end.maximum, place(parts.statistic, 0));
@@ -136,7 +135,7 @@ KernelOp kernels::buildAttentionCombine(OpBuilder &builder, const Label &label,
                                         const DecodeTile &tile,
                                         Range sequences) {
   KernelBuilder k(builder, label.symbol, label.op, tile.combineWaves);
-  Parts parts = Parts::declare(k, shape, tile.maxSplits);
+  Parts parts = Parts::declare(k, shape);
   Value out =
       k.buffer("out", {kDynamic, shape.heads, shape.headDim}, shape.element);
   Scalar count = k.size("sequences", sequences.minimum, sequences.maximum);
@@ -148,11 +147,11 @@ KernelOp kernels::buildAttentionCombine(OpBuilder &builder, const Label &label,
     Scalar limit = head + static_cast<double>(shape.group());
     Softmax start = Softmax::start(k, rows, shape.headDim);
     auto body = [&](Scalar split, ValueRange carried) {
+      Scalar row = k.name("part_row", index[0] * splits + split);
       auto load = [&](StringRef name, Value buffer, int64_t width,
                       int64_t column) {
-        return k.load(
-            name, {rows, width},
-            Parts::heads(k, buffer, index[0], split, head, limit, column));
+        return k.load(name, {rows, width},
+                      Parts::heads(k, buffer, row, head, limit, column));
       };
       // The first part has keys, so that the maximum is finite from the
       // first trip on.

@@ -179,8 +179,8 @@ struct DecodeTile {
   int64_t combineWaves = 1;
 };
 
-/// Arguments: q, k_cache, v_cache, contexts, pages, part[sequence, split, head,
-/// headDim], stat[sequence, split, head, 2] (maximum, sum), sequences, splits,
+/// Arguments: q, k_cache, v_cache, contexts, pages, part[sequence * splits +
+/// split, head, headDim], stat[.., head, 2] (maximum, sum), sequences, splits,
 /// pages_per_sequence.
 schedule::KernelOp buildAttentionDecode(mlir::OpBuilder &builder,
                                         const Label &label,

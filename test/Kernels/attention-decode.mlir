@@ -2,7 +2,7 @@
 // RUN: %modelc-opt %s "--kernels-build=family=attention-combine shape=heads:8,kv_heads:2 tile=splits:8" --mlir-use-nameloc-as-prefix | FileCheck %s --check-prefix=COMBINE
 // A group of heads is the rows of one tile; parts of the keys are joined later.
 
-// CHECK: %part: !schedule.buffer<?x8x8x128xf32>, %stat: !schedule.buffer<?x8x8x2xf32>, %sequences: index, %splits: index
+// CHECK: %part: !schedule.buffer<?x8x128xf32>, %stat: !schedule.buffer<?x8x2xf32>, %sequences: index, %splits: index
 // CHECK-SAME: extents = [array<i64: 4, 1, 9>]
 // CHECK: schedule.loop (%s, %h, %split) = {{.*}} to (%sequences, %c2, %splits) on workgroups
 // CHECK: %queries = schedule.load %q[%s, %head, %c0] valid(%{{.*}}) {{.*}} -> !schedule.tile<16x128xbf16>
@@ -10,10 +10,10 @@
 // CHECK: %first = arith.muli %split, %share
 // CHECK: schedule.loop (%t) = (%c0) to (%trips)
 // CHECK-SAME: expect = "context / splits / 64 + 0.5 / splits"
-// CHECK: schedule.store %{{.*}}#0, %part[%s, %split, %head, %c0]
-// CHECK: schedule.store %{{.*}}#1, %stat[%s, %split, %head, %c0]
-// CHECK: schedule.store %{{.*}}#2, %stat[%s, %split, %head, %c1]
+// CHECK: schedule.store %{{.*}}#0, %part[%part_row, %head, %c0]
+// CHECK: schedule.store %{{.*}}#1, %stat[%part_row, %head, %c0]
+// CHECK: schedule.store %{{.*}}#2, %stat[%part_row, %head, %c1]
 
 // COMBINE: schedule.loop (%split) = (%c0) to (%splits) on sequence carry(%o = {{.*}}, %max = {{.*}}, %sum = {{.*}})
-// COMBINE: schedule.load %part[%s, %split, %head, %c0] valid(%{{.*}}) : {{.*}} -> !schedule.tile<4x128xf32>
+// COMBINE: schedule.load %part[%part_row, %head, %c0] valid(%{{.*}}) : {{.*}} -> !schedule.tile<4x128xf32>
 // COMBINE: schedule.store %result, %out[%s, %head, %c0]
