@@ -22,7 +22,8 @@ void modelc::registerEverything(mlir::DialectRegistry &registry) {
 
 void modelc::registerAllPasses() {
   registerCostPasses();
-  registerKernelPasses();
+  registerKernelsBuild();
+  registerKernelsLower();
   registerModelPasses();
   registerScheduleFlags();
   mlir::registerCanonicalizerPass();

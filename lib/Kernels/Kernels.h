@@ -1,17 +1,65 @@
 //===- Kernels.h - From the model dialect to the schedule dialect ---------===//
 //
 // One file per kernel family builds the plain form of its kernels; Tiling
-// chooses their sizes.
+// chooses their sizes for a target; lowerToSchedule turns a graph into kernels
+// and the plan that launches them.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef LIB_KERNELS_KERNELS_H
 #define LIB_KERNELS_KERNELS_H
 
+#include "lib/Hardware/Hardware.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/Support/LogicalResult.h"
+#include <functional>
+#include <map>
+#include <string>
+
+namespace mlir {
+class ModuleOp;
+} // namespace mlir
+
 namespace modelc {
 
-/// Makes `--kernels-build` known.
-void registerKernelPasses();
+namespace schedule {
+class KernelOp;
+} // namespace schedule
+
+/// Values of size arguments by name.
+using SizesOfRun = std::map<std::string, double>;
+
+/// Seconds that plain kernels take one after the other, or failure if they
+/// cannot be scheduled on the target. May change the kernels.
+using EvaluateKernels = std::function<llvm::FailureOr<double>(
+    llvm::ArrayRef<schedule::KernelOp> kernels, const SizesOfRun &sizes)>;
+
+struct KernelOptions {
+  /// Tokens of a prefill step, sequences of a step, and positions of a
+  /// sequence: kernels serve every size up to these.
+  int64_t maxTokens = 16384, maxSequences = 256, maxContext = 131072;
+  /// Rows up to which devices reduce between themselves, in one step, instead
+  /// of by the vendor's library.
+  int64_t maxExchangeRows = 128;
+  /// Judges candidates; without it the first legal one in order of a bound on
+  /// bytes and flops is taken.
+  EvaluateKernels evaluate;
+  /// Candidates that are judged for one shape and range.
+  unsigned maxCandidates = 8;
+};
+
+/// Replaces every graph of the module, each bound to a phase, by its plan, a
+/// function of the phase's name, and by the kernels that the plans launch.
+///
+/// Size arguments of a plan: `tokens`, `sequences` and `longest` (new tokens of
+/// one sequence; not in a decode step), `pages_per_sequence`, `cache_rows` and,
+/// over several ranks, `rank`.
+llvm::LogicalResult lowerToSchedule(mlir::ModuleOp module, const Target &target,
+                                    const KernelOptions &options);
+
+/// Make `--kernels-build` and `--kernels-lower` known.
+void registerKernelsBuild();
+void registerKernelsLower();
 
 } // namespace modelc
 

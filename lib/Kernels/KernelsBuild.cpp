@@ -305,4 +305,4 @@ void KernelsBuildPass::runOnOperation() {
   }
 }
 
-void modelc::registerKernelPasses() { PassRegistration<KernelsBuildPass>(); }
+void modelc::registerKernelsBuild() { PassRegistration<KernelsBuildPass>(); }

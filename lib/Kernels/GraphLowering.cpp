@@ -1,0 +1,304 @@
+#include "lib/Kernels/GraphLowering.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace modelc;
+using namespace modelc::kernels;
+using namespace modelc::schedule;
+
+static constexpr int64_t kDynamic = ShapedType::kDynamic;
+
+GraphLowering::GraphLowering(model::GraphOp graph, Library &library)
+    : graph(graph), library(library),
+      plan(graph->getParentOfType<ModuleOp>(),
+           model::stringifyPhase(*graph.getPhase()),
+           *graph.getPhase() == model::Phase::Decode, graph.getRanks() > 1) {}
+
+LogicalResult GraphLowering::run() {
+  Block &body = graph.getBody().front();
+  for (BlockArgument argument : body.getArguments()) {
+    auto tensor = dyn_cast<RankedTensorType>(argument.getType());
+    if (!tensor) {
+      continue; // the batch
+    }
+    if (tensor.getRank() != 1 || !tensor.getElementType().isInteger(32)) {
+      return graph.emitError("expected tokens and their batch as arguments, "
+                             "got ")
+             << tensor;
+    }
+    storage[argument] = {
+        input("tokens", tensor.getElementType(), {kDynamic}, plan.sizes.tokens),
+        plan.sizes.tokens,
+        {}};
+  }
+  for (auto [i, value] : llvm::enumerate(body.getTerminator()->getOperands())) {
+    auto tensor = cast<RankedTensorType>(value.getType());
+    bool isToken = tensor.getElementType().isInteger(32);
+    Value rows = plan.sizes.sequences;
+    wanted[value] =
+        plan.named({StorageRole::Output,
+                    isToken ? "next_tokens" : "out" + std::to_string(i),
+                    SmallVector<int64_t>(tensor.getShape()),
+                    tensor.getElementType(),
+                    {rows}});
+  }
+  return lowerBlock(body);
+}
+
+LogicalResult GraphLowering::lowerBlock(Block &block) {
+  for (Operation &op : block) {
+    if (failed(lowerOp(&op))) {
+      return failure();
+    }
+    releaseOperands(&op);
+  }
+  return success();
+}
+
+LogicalResult GraphLowering::lowerOp(Operation *op) {
+  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+      .Case<model::LayersOp, model::WeightOp, model::CacheOp, model::EmbedOp,
+            model::NormOp, model::LinearOp, model::RopeAppendOp,
+            model::AttentionOp, model::SwigluOp, model::AddOp,
+            model::QuantiseOp, model::LastOp, model::SampleOp,
+            model::AllReduceOp, model::AllGatherOp, model::ReturnOp,
+            model::YieldOp>([&](auto known) { return lower(known); })
+      .Default([](Operation *other) {
+        return other->emitError("expected an op that a kernel computes, got '")
+               << other->getName() << "'; try model-fuse";
+      });
+}
+
+/// Workspace whose last reader this op was can be reused, unless the op hands
+/// it on.
+void GraphLowering::releaseOperands(Operation *op) {
+  if (op->hasTrait<OpTrait::IsTerminator>()) {
+    return;
+  }
+  for (Value operand : op->getOperands()) {
+    auto result = dyn_cast<OpResult>(operand);
+    if (!result || result.getOwner()->getBlock() != op->getBlock() ||
+        wanted.contains(operand)) {
+      continue;
+    }
+    bool isLast = llvm::all_of(operand.getUsers(), [&](Operation *user) {
+      Operation *here = op->getBlock()->findAncestorOpInBlock(*user);
+      return here == op || here->isBeforeInBlock(op);
+    });
+    bool isHandedOn = llvm::any_of(op->getResults(), [&](Value other) {
+      return bufferOf(other) == bufferOf(operand);
+    });
+    if (isLast && !isHandedOn) {
+      plan.release(bufferOf(operand));
+    }
+  }
+}
+
+Value GraphLowering::destination(Value result, Value rows) {
+  if (Value buffer = wanted.lookup(result)) {
+    return buffer;
+  }
+  auto tensor = cast<RankedTensorType>(result.getType());
+  return plan.workspace(rows, tensor.getShape().drop_front(),
+                        stored(tensor.getElementType()));
+}
+
+void GraphLowering::bind(Value result, Value rows) {
+  storage[result] = {destination(result, rows), rows, {}};
+}
+
+Type GraphLowering::stored(Type type) const {
+  if (!model::isEightBit(type)) {
+    return type;
+  }
+  // The loader of weights and the kernels convert to the machine's own 8 bits.
+  std::string wantedName;
+  llvm::raw_string_ostream(wantedName) << type;
+  bool isWanted = false;
+  Type other;
+  for (const MmaRow &row : library.tiling.target.mma) {
+    isWanted |= row.aType == wantedName;
+    if (row.aType == "f8E4M3FNUZ") {
+      other = Float8E4M3FNUZType::get(type.getContext());
+    }
+  }
+  return isWanted || !other ? type : other;
+}
+
+HeadShape GraphLowering::headsOf(model::CacheType cache, int64_t heads,
+                                 Type element) const {
+  HeadShape shape;
+  shape.heads = heads;
+  shape.kvHeads = cache.getKvHeads();
+  shape.headDim = cache.getHeadDim();
+  shape.pageSize = cache.getPage();
+  shape.element = element;
+  shape.cacheElement = stored(cache.getElementType());
+  return shape;
+}
+
+Value GraphLowering::input(StringRef name, Type element,
+                           ArrayRef<int64_t> shape, ValueRange sizes) {
+  return plan.named({StorageRole::Input, name.str(),
+                     SmallVector<int64_t>(shape), element,
+                     SmallVector<Value>(sizes)});
+}
+
+Value GraphLowering::atMost(Value size, int64_t most) {
+  Value &limited = limits[{size, most}];
+  if (!limited) {
+    limited = plan.compute<arith::MinSIOp>(size, plan.constant(most));
+  }
+  return limited;
+}
+
+//===----------------------------------------------------------------------===//
+// Layers
+//===----------------------------------------------------------------------===//
+
+/// Whether the op reads the value only where it writes: element by element.
+static bool readsInPlace(Operation *op, Value value) {
+  if (auto linear = dyn_cast<model::LinearOp>(op)) {
+    return linear.getResidual() == value && linear.getX() != value;
+  }
+  return isa<model::AddOp, model::NormOp>(op);
+}
+
+/// The op that first writes the buffer of a value: an all-reduce sums in place.
+static Value firstWritten(Value value) {
+  while (auto sum = value.getDefiningOp<model::AllReduceOp>()) {
+    if (!sum.getX().hasOneUse()) {
+      break;
+    }
+    value = sum.getX();
+  }
+  return value;
+}
+
+LogicalResult GraphLowering::planCarried(model::LayersOp op) {
+  Block &body = op.getBody().front();
+  for (auto [argument, yielded] :
+       llvm::zip_equal(body.getArguments(), op.getYield()->getOperands())) {
+    if (yielded == argument) {
+      continue;
+    }
+    Value first = firstWritten(yielded);
+    Operation *writer = first.getDefiningOp();
+    bool isRead = writer && writer->getBlock() == &body &&
+                  llvm::all_of(argument.getUsers(), [&](Operation *user) {
+                    return user->isBeforeInBlock(writer) ||
+                           (user == writer && readsInPlace(user, argument));
+                  });
+    if (!isRead || wanted.contains(yielded)) {
+      return op.emitError("expected layers that read what they were given "
+                          "before they make what they hand on, got value ")
+             << argument.getArgNumber() << " that is read later";
+    }
+    for (Value value = yielded;; value = value.getDefiningOp()->getOperand(0)) {
+      wanted[value] = bufferOf(argument);
+      if (value == first) {
+        break;
+      }
+    }
+  }
+  return success();
+}
+
+LogicalResult GraphLowering::lower(model::LayersOp op) {
+  Block &body = op.getBody().front();
+  for (auto [init, argument, result] :
+       llvm::zip_equal(op.getInits(), body.getArguments(), op->getResults())) {
+    bool isShared = llvm::count(op.getInits(), init) > 1 || !init.hasOneUse();
+    if (isShared || isa<BlockArgument>(init)) {
+      return op.emitError("expected values of their own for the first layer, "
+                          "got one that somebody else reads");
+    }
+    storage[argument] = storage[init];
+    storage[result] = storage[init];
+  }
+  if (failed(planCarried(op))) {
+    return failure();
+  }
+  int64_t first = op.getFirst();
+  auto loop =
+      LoopOp::create(plan.builder, plan.location(), plan.constant(first),
+                     plan.constant(first + static_cast<int64_t>(op.getCount())),
+                     ValueRange(), ValueRange());
+  layer = loop.getInductionVars().front();
+  layer.setLoc(NameLoc::get(plan.builder.getStringAttr("layer")));
+  OpBuilder::InsertionGuard guard(plan.builder);
+  plan.builder.setInsertionPointToStart(&loop.getBody().front());
+  LogicalResult result = lowerBlock(body);
+  layer = {};
+  return result;
+}
+
+LogicalResult GraphLowering::lower(model::YieldOp op) { return success(); }
+
+LogicalResult GraphLowering::lower(model::ReturnOp op) {
+  for (Value value : op->getOperands()) {
+    if (bufferOf(value) != wanted.lookup(value)) {
+      return op.emitError("expected to return what an op of the graph makes");
+    }
+  }
+  return success();
+}
+
+std::string kernels::sourceOf(model::WeightOp weight) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << "[";
+  llvm::interleaveComma(weight.getSources(), os, [&](model::SourceAttr source) {
+    os << source.getName();
+    if (source.getParts() > 1) {
+      os << " split " << source.getDim() << " of " << source.getParts();
+    }
+    if (source.getCopies() > 1) {
+      os << " copies " << source.getCopies();
+    }
+    if (source.getFirstRank()) {
+      os << " first rank";
+    }
+  });
+  os << "]";
+  if (weight.getStored()) {
+    os << " stored " << *weight.getStored();
+  }
+  if (weight.getChannelScale()) {
+    os << " channel_scale";
+  }
+  return text;
+}
+
+LogicalResult GraphLowering::lower(model::WeightOp op) {
+  auto tensor = cast<RankedTensorType>(op.getResult().getType());
+  NamedBuffer buffer = {StorageRole::Weight,
+                        sourceOf(op),
+                        SmallVector<int64_t>(tensor.getShape()),
+                        stored(tensor.getElementType()),
+                        {}};
+  if (layer) {
+    buffer.sizes.push_back(layer);
+  }
+  storage[op.getResult()] = {
+      layer ? plan.local(buffer) : plan.named(buffer), {}, {}};
+  return success();
+}
+
+LogicalResult GraphLowering::lower(model::CacheOp op) {
+  model::CacheType cache = op.getResult().getType();
+  if (!cache.getPage()) {
+    return op.emitError("expected a cache with pages, got none; try "
+                        "model-bind");
+  }
+  NamedBuffer buffer = {StorageRole::Cache,
+                        "k_cache",
+                        {kDynamic, cache.getKvHeads(), cache.getHeadDim()},
+                        stored(cache.getElementType()),
+                        {plan.sizes.cacheRows, layer}};
+  Value keys = plan.local(buffer);
+  buffer.source = "v_cache";
+  storage[op.getResult()] = {keys, {}, plan.local(buffer)};
+  return success();
+}

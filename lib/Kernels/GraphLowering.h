@@ -1,0 +1,101 @@
+//===- GraphLowering.h - Ops of a graph, one after the other --------------===//
+
+#ifndef LIB_KERNELS_GRAPHLOWERING_H
+#define LIB_KERNELS_GRAPHLOWERING_H
+
+#include "dialects/Model/Model.h"
+#include "lib/Kernels/Library.h"
+#include "lib/Kernels/Plan.h"
+
+namespace modelc::kernels {
+
+/// What a value of the graph is in the plan.
+struct Storage {
+  mlir::Value buffer;
+  mlir::Value rows;   ///< its number of rows; null for weights
+  mlir::Value values; ///< of a cache: the buffer of values beside keys
+};
+
+class GraphLowering {
+public:
+  GraphLowering(model::GraphOp graph, Library &library);
+  mlir::LogicalResult run();
+  mlir::func::FuncOp getPlan() { return plan.function; }
+
+private:
+  mlir::LogicalResult lowerBlock(mlir::Block &block);
+  mlir::LogicalResult lowerOp(mlir::Operation *op);
+  void releaseOperands(mlir::Operation *op);
+  /// The buffer that an op must write a result to: that of the carried value
+  /// which it replaces, of an output, or fresh workspace.
+  mlir::Value destination(mlir::Value result, mlir::Value rows);
+  void bind(mlir::Value result, mlir::Value rows);
+  mlir::Value bufferOf(mlir::Value value) { return storage[value].buffer; }
+  mlir::Value rowsOf(mlir::Value value) { return storage[value].rows; }
+  /// The element type that the target stores it as.
+  mlir::Type stored(mlir::Type type) const;
+  HeadShape headsOf(model::CacheType cache, int64_t heads,
+                    mlir::Type element) const;
+
+  mlir::LogicalResult lower(model::LayersOp op);
+  mlir::LogicalResult lower(model::WeightOp op);
+  mlir::LogicalResult lower(model::CacheOp op);
+  mlir::LogicalResult lower(model::EmbedOp op);
+  mlir::LogicalResult lower(model::NormOp op);
+  mlir::LogicalResult lower(model::LinearOp op);
+  mlir::LogicalResult lower(model::RopeAppendOp op);
+  mlir::LogicalResult lower(model::AttentionOp op);
+  mlir::LogicalResult lower(model::SwigluOp op);
+  mlir::LogicalResult lower(model::AddOp op);
+  mlir::LogicalResult lower(model::QuantiseOp op);
+  mlir::LogicalResult lower(model::LastOp op);
+  mlir::LogicalResult lower(model::SampleOp op);
+  mlir::LogicalResult lower(model::AllReduceOp op);
+  mlir::LogicalResult lower(model::AllGatherOp op);
+  mlir::LogicalResult lower(model::ReturnOp op);
+  mlir::LogicalResult lower(model::YieldOp op);
+
+  struct LinearArguments {
+    llvm::SmallVector<mlir::Value> epilogue; ///< scales, bias, residual, d
+    mlir::Value a, w, rows;
+  };
+  void launchVariant(const LinearShape &shape, const LinearVariant &variant,
+                     const LinearArguments &arguments, llvm::StringRef label);
+  /// i32 or f32 arrays of a step, by name.
+  mlir::Value input(llvm::StringRef name, mlir::Type element,
+                    llvm::ArrayRef<int64_t> shape, mlir::ValueRange sizes);
+  mlir::Value ropeTable(model::RopeAppendOp op, int64_t headDim);
+  std::pair<mlir::Value, mlir::Value> splitsOf(const HeadShape &shape);
+  mlir::Value starts();
+  mlir::Value contexts();
+  mlir::Value pages();
+  /// Where the devices meet: a buffer of one number for each tile of the
+  /// exchange, or for each tile and rank.
+  mlir::Value meetingPlace(const ExchangeShape &shape, llvm::StringRef name,
+                           bool hasRanks);
+  /// The launch of an exchange on `rows` rows from x to out.
+  void launchExchange(mlir::Operation *op, const ExchangeShape &shape,
+                      mlir::Value x, mlir::Value out, mlir::Value rows);
+  /// The smaller of a size and a constant.
+  mlir::Value atMost(mlir::Value size, int64_t most);
+  /// Writes what the body yields over what it was given.
+  mlir::LogicalResult planCarried(model::LayersOp op);
+
+  model::GraphOp graph;
+  Library &library;
+  Plan plan;
+  llvm::DenseMap<mlir::Value, Storage> storage;
+  mlir::Value layer; ///< number of the layer, inside one
+  llvm::DenseMap<std::pair<mlir::Value, int64_t>, mlir::Value> limits;
+  /// By number of KV heads.
+  llvm::DenseMap<int64_t, std::pair<mlir::Value, mlir::Value>> splits;
+  /// Of the values that a block yields: the buffers they must end up in.
+  llvm::DenseMap<mlir::Value, mlir::Value> wanted;
+};
+
+/// What the loader of a checkpoint must do to fill the buffer, as text.
+std::string sourceOf(model::WeightOp weight);
+
+} // namespace modelc::kernels
+
+#endif // LIB_KERNELS_GRAPHLOWERING_H

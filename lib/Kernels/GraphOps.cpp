@@ -1,0 +1,333 @@
+//===- GraphOps.cpp - The launches of each op of the model dialect --------===//
+
+#include "lib/Kernels/GraphLowering.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+using namespace modelc;
+using namespace modelc::kernels;
+using namespace modelc::schedule;
+
+static constexpr int64_t kDynamic = ShapedType::kDynamic;
+
+static Type elementOf(Value value) {
+  return cast<RankedTensorType>(value.getType()).getElementType();
+}
+
+static int64_t columnsOf(Value value) {
+  return cast<RankedTensorType>(value.getType()).getDimSize(1);
+}
+
+//===----------------------------------------------------------------------===//
+// Rows
+//===----------------------------------------------------------------------===//
+
+LogicalResult GraphLowering::lower(model::EmbedOp op) {
+  Value rows = rowsOf(op.getTokens());
+  bind(op.getOut(), rows);
+  auto table = cast<RankedTensorType>(op.getTable().getType());
+  GatherShape shape = {table.getDimSize(1), table.getDimSize(0),
+                       table.getElementType(), false};
+  plan.launch(library.gather(shape),
+              {bufferOf(op.getTokens()), bufferOf(op.getTable()),
+               bufferOf(op.getOut()), rows},
+              model::getShortName(op));
+  return success();
+}
+
+LogicalResult GraphLowering::lower(model::LastOp op) {
+  Value rows = plan.sizes.sequences;
+  bind(op.getOut(), rows);
+  GatherShape shape = {columnsOf(op.getX()), 0, elementOf(op.getX()), true};
+  plan.launch(library.gather(shape),
+              {starts(), bufferOf(op.getX()), bufferOf(op.getOut()), rows},
+              model::getShortName(op));
+  return success();
+}
+
+LogicalResult GraphLowering::lower(model::NormOp op) {
+  Value rows = rowsOf(op.getX());
+  NormShape shape;
+  shape.columns = columnsOf(op.getX());
+  shape.element = elementOf(op.getX());
+  shape.weightType = elementOf(op.getWeight());
+  shape.result = stored(elementOf(op.getOut()));
+  shape.hasResidual = static_cast<bool>(op.getResidual());
+  shape.hasSum = static_cast<bool>(op.getSum());
+  shape.epsilon = op.getEps().convertToDouble();
+  SmallVector<Value> arguments = {bufferOf(op.getX()),
+                                  bufferOf(op.getWeight())};
+  if (op.getResidual()) {
+    arguments.push_back(bufferOf(op.getResidual()));
+  }
+  for (Value result : op->getResults()) {
+    bind(result, rows);
+    arguments.push_back(bufferOf(result));
+  }
+  arguments.push_back(rows);
+  plan.launch(library.norm(shape), arguments, model::getShortName(op));
+  return success();
+}
+
+LogicalResult GraphLowering::lower(model::QuantiseOp op) {
+  Value rows = rowsOf(op.getX());
+  bind(op.getOut(), rows);
+  bind(op.getScale(), rows);
+  QuantiseShape shape = {columnsOf(op.getX()), elementOf(op.getX()),
+                         stored(elementOf(op.getOut())), false};
+  plan.launch(library.quantise(shape),
+              {bufferOf(op.getX()), bufferOf(op.getOut()),
+               bufferOf(op.getScale()), rows},
+              model::getShortName(op));
+  return success();
+}
+
+LogicalResult GraphLowering::lower(model::SwigluOp op) {
+  Value rows = rowsOf(op.getGate());
+  bind(op.getOut(), rows);
+  int64_t columns = columnsOf(op.getGate());
+  Type element = elementOf(op.getGate());
+  SmallVector<Value> arguments = {bufferOf(op.getGate()), bufferOf(op.getUp()),
+                                  bufferOf(op.getOut())};
+  FlatSymbolRefAttr kernel;
+  if (op.getScale()) {
+    bind(op.getScale(), rows);
+    arguments.push_back(bufferOf(op.getScale()));
+    kernel = library.quantise(
+        {columns, element, stored(elementOf(op.getOut())), true});
+  } else {
+    kernel = library.elementwise(Elementwise::Swiglu, columns, element);
+  }
+  arguments.push_back(rows);
+  plan.launch(kernel, arguments, model::getShortName(op));
+  return success();
+}
+
+LogicalResult GraphLowering::lower(model::AddOp op) {
+  Value rows = rowsOf(op.getA());
+  bind(op.getOut(), rows);
+  plan.launch(
+      library.elementwise(Elementwise::Add, columnsOf(op.getA()),
+                          elementOf(op.getA())),
+      {bufferOf(op.getA()), bufferOf(op.getB()), bufferOf(op.getOut()), rows},
+      model::getShortName(op));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Linear
+//===----------------------------------------------------------------------===//
+
+/// Gate and up lie one above the other in the buffer, whatever the graph says:
+/// sourceOf leaves the order of joined tensors as it is.
+static LinearShape shapeOf(model::LinearOp op, Type element) {
+  LinearShape shape;
+  shape.isSwiglu = op.getSwiglu();
+  shape.columns = op.getOutputs() / (shape.isSwiglu ? 2 : 1);
+  shape.inputs = op.getInputs();
+  shape.element = element;
+  shape.result = elementOf(op.getOut());
+  shape.biasType = op.getBias() ? elementOf(op.getBias()) : Type();
+  shape.isScaled = static_cast<bool>(op.getXScale());
+  shape.hasResidual = static_cast<bool>(op.getResidual());
+  shape.interleave = shape.columns;
+  return shape;
+}
+
+void GraphLowering::launchVariant(const LinearShape &shape,
+                                  const LinearVariant &variant,
+                                  const LinearArguments &arguments,
+                                  StringRef label) {
+  Value rows = atMost(arguments.rows, variant.rows.maximum);
+  Value partial =
+      plan.workspace(rows, {variant.tile.splits, shape.weightRows()},
+                     plan.builder.getF32Type());
+  plan.launch(variant.kernel,
+              {arguments.a, arguments.w, partial, arguments.rows}, label);
+  SmallVector<Value> reduce = {partial};
+  llvm::append_range(reduce, arguments.epilogue);
+  reduce.push_back(arguments.rows);
+  plan.launch(variant.reduce, reduce, label.str() + "_reduce");
+  plan.release(partial);
+}
+
+LogicalResult GraphLowering::lower(model::LinearOp op) {
+  LinearArguments arguments;
+  arguments.rows = rowsOf(op.getX());
+  arguments.a = bufferOf(op.getX());
+  arguments.w = bufferOf(op.getWeight());
+  bind(op.getOut(), arguments.rows);
+  for (Value operand :
+       {op.getXScale(), op.getWeightScale(), op.getBias(), op.getResidual()}) {
+    if (operand) {
+      arguments.epilogue.push_back(bufferOf(operand));
+    }
+  }
+  arguments.epilogue.push_back(bufferOf(op.getOut()));
+  LinearShape shape = shapeOf(op, stored(elementOf(op.getX())));
+  bool isTokens = !plan.isDecode && arguments.rows == plan.sizes.tokens;
+  int64_t most =
+      isTokens ? library.options.maxTokens : library.options.maxSequences;
+  FailureOr<SmallVector<LinearVariant>> found = library.linear(op, shape, most);
+  if (failed(found)) {
+    return failure();
+  }
+  ArrayRef<LinearVariant> variants = *found;
+  std::string label = model::getShortName(op);
+  SmallVector<Value> whole = {arguments.a, arguments.w};
+  llvm::append_range(whole, arguments.epilogue);
+  whole.push_back(arguments.rows);
+
+  // Neighbours that do not split are one launch of several kernels.
+  for (size_t i = 0; i < variants.size();) {
+    size_t end = i + 1;
+    SmallVector<Attribute> kernels = {variants[i].kernel};
+    while (variants[i].tile.splits == 1 && end < variants.size() &&
+           variants[end].tile.splits == 1) {
+      kernels.push_back(variants[end++].kernel);
+    }
+    Range range = {variants[i].rows.minimum, variants[end - 1].rows.maximum};
+    auto launch = [&] {
+      if (variants[i].tile.splits > 1) {
+        return launchVariant(shape, variants[i], arguments, label);
+      }
+      plan.launch(kernels, whole, label);
+    };
+    if (i == 0 && end == variants.size()) {
+      launch();
+    } else {
+      plan.when(arguments.rows, range, launch);
+    }
+    i = end;
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Attention
+//===----------------------------------------------------------------------===//
+
+Value GraphLowering::starts() {
+  Value count = limits[{plan.sizes.sequences, -1}];
+  if (!count) {
+    count = plan.compute<arith::AddIOp>(plan.sizes.sequences, plan.constant(1));
+    limits[{plan.sizes.sequences, -1}] = count;
+  }
+  return input("starts", plan.builder.getI32Type(), {kDynamic}, count);
+}
+
+Value GraphLowering::contexts() {
+  return input("contexts", plan.builder.getI32Type(), {kDynamic},
+               plan.sizes.sequences);
+}
+
+Value GraphLowering::pages() {
+  return input("pages", plan.builder.getI32Type(), {kDynamic, kDynamic},
+               {plan.sizes.sequences, plan.sizes.pagesPerSequence});
+}
+
+Value GraphLowering::ropeTable(model::RopeAppendOp op, int64_t headDim) {
+  std::string source = llvm::formatv("rope head_dim {0} theta {1}", headDim,
+                                     op.getTheta().convertToDouble());
+  if (auto scaling = op.getScaling()) {
+    source +=
+        llvm::formatv(" factor {0} low_freq_factor {1} high_freq_factor {2} "
+                      "original_context {3}",
+                      scaling->getFactor().convertToDouble(),
+                      scaling->getLowFreqFactor().convertToDouble(),
+                      scaling->getHighFreqFactor().convertToDouble(),
+                      scaling->getOriginalContext());
+  }
+  int64_t positions =
+      graph.getMaxContext().value_or(library.options.maxContext);
+  return plan.named({StorageRole::Constant,
+                     source,
+                     {kDynamic, 2, headDim / 2},
+                     plan.builder.getF32Type(),
+                     {plan.constant(positions)}});
+}
+
+LogicalResult GraphLowering::lower(model::RopeAppendOp op) {
+  model::CacheType cache = op.getCache().getType();
+  HeadShape shape = headsOf(cache, op.getHeads(), elementOf(op.getQkv()));
+  bind(op.getQ(), rowsOf(op.getQkv()));
+  storage[op.getCacheOut()] = storage[op.getCache()];
+  const Storage &place = storage[op.getCache()];
+  plan.launch(library.ropeAppend(shape, plan.isDecode),
+              {bufferOf(op.getQkv()), ropeTable(op, shape.headDim), starts(),
+               contexts(), pages(), bufferOf(op.getQ()), place.buffer,
+               place.values, plan.sizes.tokens, plan.sizes.sequences,
+               plan.sizes.longest, plan.sizes.pagesPerSequence},
+              model::getShortName(op));
+  return success();
+}
+
+/// As many parts of the keys as fill the machine, and all parts of a step.
+std::pair<Value, Value> GraphLowering::splitsOf(const HeadShape &shape) {
+  std::pair<Value, Value> &known = splits[shape.kvHeads];
+  if (!known.first) {
+    Value sequences = plan.sizes.sequences;
+    int64_t most = library.tiling.decode(shape).maxSplits;
+    Value groups =
+        plan.compute<arith::MulIOp>(sequences, plan.constant(shape.kvHeads));
+    Value share = plan.compute<arith::CeilDivSIOp>(
+        plan.constant(library.tiling.fullGrid()), groups);
+    known.first = plan.compute<arith::MinSIOp>(share, plan.constant(most));
+    known.second = plan.compute<arith::MulIOp>(sequences, known.first);
+  }
+  return known;
+}
+
+LogicalResult GraphLowering::lower(model::AttentionOp op) {
+  HeadShape shape =
+      headsOf(op.getCache().getType(), op.getHeads(), elementOf(op.getQ()));
+  Value rows = rowsOf(op.getQ());
+  bind(op.getOut(), rows);
+  const Storage &place = storage[op.getCache()];
+  Value q = bufferOf(op.getQ()), out = bufferOf(op.getOut());
+  std::string label = model::getShortName(op);
+  if (!plan.isDecode) {
+    plan.launch(library.prefill(shape),
+                {q, place.buffer, place.values, starts(), contexts(), pages(),
+                 out, plan.sizes.tokens, plan.sizes.sequences,
+                 plan.sizes.longest, plan.sizes.pagesPerSequence},
+                label);
+    return success();
+  }
+  Value sequences = plan.sizes.sequences;
+  auto [splits, parts] = splitsOf(shape);
+  Type f32 = plan.builder.getF32Type();
+  Value part = plan.workspace(parts, {shape.heads, shape.headDim}, f32);
+  Value stat = plan.workspace(parts, {shape.heads, 2}, f32);
+  plan.launch(library.decode(shape),
+              {q, place.buffer, place.values, contexts(), pages(), part, stat,
+               sequences, splits, plan.sizes.pagesPerSequence},
+              label);
+  plan.launch(library.combine(shape), {part, stat, out, sequences, splits},
+              label + "_combine");
+  plan.release(part);
+  plan.release(stat);
+  return success();
+}
+
+LogicalResult GraphLowering::lower(model::SampleOp op) {
+  Value rows = rowsOf(op.getLogits());
+  bind(op.getOut(), rows);
+  SampleShape shape;
+  shape.vocabulary = columnsOf(op.getLogits());
+  shape.element = elementOf(op.getLogits());
+  shape.isGreedy = op.getSampling() == model::Sampling::Greedy;
+  shape.topK = op.getTopK().value_or(0);
+  shape.topP = op.getTopP() ? op.getTopP()->convertToDouble() : 1;
+  shape.temperature =
+      op.getTemperature() ? op.getTemperature()->convertToDouble() : 1;
+  SmallVector<Value> arguments = {bufferOf(op.getLogits())};
+  if (!shape.isGreedy) {
+    arguments.push_back(input("draws", plan.builder.getF32Type(), {kDynamic},
+                              plan.sizes.sequences));
+  }
+  arguments.push_back(bufferOf(op.getOut()));
+  arguments.push_back(rows);
+  plan.launch(library.sample(shape), arguments, model::getShortName(op));
+  return success();
+}

@@ -1,0 +1,195 @@
+#include "lib/Kernels/Library.h"
+
+using namespace mlir;
+using namespace modelc;
+using namespace modelc::kernels;
+
+Library::Library(ModuleOp module, const Target &target,
+                 const KernelOptions &options)
+    : tiling(target, options), options(options),
+      builder(OpBuilder::atBlockEnd(module.getBody())) {}
+
+Range Library::allRows() const {
+  return {1, std::max(options.maxTokens, options.maxSequences)};
+}
+
+/// An element type as part of a name: bf16, f8e4m3fn.
+static std::string word(Type type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return StringRef(text).lower();
+}
+
+static std::string extent(int64_t value) { return std::to_string(value); }
+
+FlatSymbolRefAttr Library::once(const Twine &name, Build build) {
+  std::string symbol = name.str();
+  FlatSymbolRefAttr &kernel = kernels[symbol];
+  if (!kernel) {
+    build({symbol, symbol, ""});
+    kernel = FlatSymbolRefAttr::get(builder.getContext(), symbol);
+  }
+  return kernel;
+}
+
+static std::string nameOf(const LinearShape &shape) {
+  std::string name = "linear_" + extent(shape.weightRows()) + "x" +
+                     extent(shape.inputs) + "_" + word(shape.element);
+  if (shape.result != shape.element) {
+    name += "_" + word(shape.result);
+  }
+  std::pair<bool, StringRef> parts[] = {{shape.isScaled, "_scaled"},
+                                        {!!shape.biasType, "_bias"},
+                                        {shape.isSwiglu, "_swiglu"},
+                                        {shape.hasResidual, "_residual"}};
+  for (auto [isThere, part] : parts) {
+    name += isThere ? part.str() : "";
+  }
+  return name;
+}
+
+FailureOr<LinearVariant>
+Library::variant(Operation *op, const LinearShape &shape, Range rows) {
+  FailureOr<Chosen<LinearTile>> chosen = tiling.linear(builder, shape, rows);
+  if (failed(chosen)) {
+    return op->emitError("expected a tile that the target can multiply, got "
+                         "none for operands of ")
+           << shape.element << ", " << rows.minimum << " to " << rows.maximum
+           << " rows; try other types of weights";
+  }
+  std::string name = nameOf(shape);
+  std::string symbol = name + "_m" + extent(rows.maximum);
+  LinearVariant variant = {rows, chosen->tile, {}, {}};
+  variant.kernel = once(symbol, [&](const Label &label) {
+    buildLinear(builder, {label.symbol, name, chosen->note}, shape,
+                chosen->tile, rows);
+  });
+  if (chosen->tile.splits > 1) {
+    variant.reduce = once(symbol + "_reduce", [&](const Label &label) {
+      buildLinearReduce(builder, {label.symbol, name + "_reduce", ""}, shape,
+                        chosen->tile, rows);
+    });
+  }
+  return variant;
+}
+
+FailureOr<SmallVector<LinearVariant>>
+Library::linear(Operation *op, const LinearShape &shape, int64_t most) {
+  // Ranges are those of all steps, so that plans share kernels.
+  SmallVector<LinearVariant> &known = linears[nameOf(shape)];
+  SmallVector<LinearVariant> needed;
+  for (auto [i, rows] : llvm::enumerate(Tiling::ranges(allRows().maximum))) {
+    if (rows.minimum > most) {
+      break;
+    }
+    if (i == known.size()) {
+      FailureOr<LinearVariant> next = variant(op, shape, rows);
+      if (failed(next)) {
+        return failure();
+      }
+      known.push_back(*next);
+    }
+    needed.push_back(known[i]);
+  }
+  return needed;
+}
+
+FlatSymbolRefAttr Library::norm(const NormShape &shape) {
+  std::string name = "norm_" + extent(shape.columns) + "_" +
+                     word(shape.element) + "_" + word(shape.result);
+  name += shape.hasResidual ? "_residual" : "";
+  name += shape.hasSum ? "_sum" : "";
+  return once(name, [&](const Label &label) {
+    buildNorm(builder, label, shape, tiling.wholeRow(shape.columns), allRows());
+  });
+}
+
+FlatSymbolRefAttr Library::quantise(const QuantiseShape &shape) {
+  StringRef kind = shape.isSwiglu ? "swiglu_quantise_" : "quantise_";
+  return once(kind + extent(shape.columns) + "_" + word(shape.result),
+              [&](const Label &label) {
+                buildQuantise(builder, label, shape,
+                              tiling.chunkedRow(shape.columns), allRows());
+              });
+}
+
+FlatSymbolRefAttr Library::elementwise(Elementwise kind, int64_t columns,
+                                       Type element) {
+  StringRef verb = kind == Elementwise::Add ? "add_" : "swiglu_";
+  return once(verb + extent(columns) + "_" + word(element),
+              [&](const Label &label) {
+                buildElementwise(builder, label, kind, columns, element,
+                                 tiling.piece(columns), allRows());
+              });
+}
+
+FlatSymbolRefAttr Library::gather(const GatherShape &shape) {
+  StringRef kind = shape.isLast ? "last_" : "embed_";
+  return once(kind + extent(shape.columns) + "_" + word(shape.element),
+              [&](const Label &label) {
+                buildGather(builder, label, shape, tiling.piece(shape.columns),
+                            shape.isLast ? allSequences() : allRows());
+              });
+}
+
+static std::string nameOf(StringRef kind, const HeadShape &shape) {
+  return (kind + "_h" + extent(shape.heads) + "_kv" + extent(shape.kvHeads) +
+          "_d" + extent(shape.headDim) + "_" + word(shape.cacheElement))
+      .str();
+}
+
+FlatSymbolRefAttr Library::ropeAppend(const HeadShape &shape, bool isDecode) {
+  StringRef kind = isDecode ? "rope_append_decode" : "rope_append_prefill";
+  StepRange sizes = {allSequences(), {1, isDecode ? 1 : options.maxTokens}};
+  return once(nameOf(kind, shape), [&](const Label &label) {
+    buildRopeAppend(builder, label, shape, tiling.rope(shape, isDecode), sizes);
+  });
+}
+
+FlatSymbolRefAttr Library::prefill(const HeadShape &shape) {
+  return once(nameOf("attention_prefill", shape), [&](const Label &label) {
+    buildAttentionPrefill(builder, label, shape, tiling.prefill(shape),
+                          {allSequences(), {1, options.maxTokens}});
+  });
+}
+
+FlatSymbolRefAttr Library::decode(const HeadShape &shape) {
+  return once(nameOf("attention_decode", shape), [&](const Label &label) {
+    buildAttentionDecode(builder, label, shape, tiling.decode(shape),
+                         allSequences());
+  });
+}
+
+FlatSymbolRefAttr Library::combine(const HeadShape &shape) {
+  return once(nameOf("attention_combine", shape), [&](const Label &label) {
+    buildAttentionCombine(builder, label, shape, tiling.decode(shape),
+                          allSequences());
+  });
+}
+
+FlatSymbolRefAttr Library::sample(const SampleShape &shape) {
+  std::string name = "sample_" + extent(shape.vocabulary);
+  if (shape.isGreedy) {
+    name += "_greedy";
+  } else {
+    // Hundredths, so that the name stays a symbol.
+    name += "_k" + extent(shape.topK) + "_p" +
+            extent(static_cast<int64_t>(shape.topP * 100)) + "_t" +
+            extent(static_cast<int64_t>(shape.temperature * 100));
+  }
+  return once(name, [&](const Label &label) {
+    buildSample(builder, label, shape, tiling.sample(shape), allSequences());
+  });
+}
+
+FlatSymbolRefAttr Library::exchange(const ExchangeShape &shape) {
+  bool isReduce = shape.kind == Exchange::Reduce;
+  StringRef kind = isReduce ? "all_reduce_" : "all_gather_";
+  Range rows = isReduce ? Range{1, shape.stagingRows} : allSequences();
+  return once(kind + extent(shape.columns) + "_" + word(shape.element) + "_r" +
+                  extent(shape.ranks),
+              [&](const Label &label) {
+                buildExchange(builder, label, shape,
+                              tiling.piece(shape.columns), rows);
+              });
+}

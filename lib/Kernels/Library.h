@@ -1,0 +1,62 @@
+//===- Library.h - The kernels of a module, each built once ---------------===//
+
+#ifndef LIB_KERNELS_LIBRARY_H
+#define LIB_KERNELS_LIBRARY_H
+
+#include "lib/Kernels/Families.h"
+#include "lib/Kernels/Tiling.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace modelc::kernels {
+
+/// One kernel of a linear, and with splits the one that adds the parts.
+struct LinearVariant {
+  Range rows;
+  LinearTile tile;
+  mlir::FlatSymbolRefAttr kernel, reduce;
+};
+
+/// Builds kernels at the end of a module, named after what they compute; equal
+/// shapes share them.
+class Library {
+public:
+  Library(mlir::ModuleOp module, const Target &target,
+          const KernelOptions &options);
+
+  /// Kernels that together serve 1 to `most` rows. Fails, with a message at
+  /// `op`, if the target has no instruction for the types.
+  mlir::FailureOr<llvm::SmallVector<LinearVariant>>
+  linear(mlir::Operation *op, const LinearShape &shape, int64_t most);
+
+  mlir::FlatSymbolRefAttr norm(const NormShape &shape);
+  mlir::FlatSymbolRefAttr quantise(const QuantiseShape &shape);
+  mlir::FlatSymbolRefAttr elementwise(Elementwise kind, int64_t columns,
+                                      mlir::Type element);
+  mlir::FlatSymbolRefAttr gather(const GatherShape &shape);
+  mlir::FlatSymbolRefAttr ropeAppend(const HeadShape &shape, bool isDecode);
+  mlir::FlatSymbolRefAttr prefill(const HeadShape &shape);
+  mlir::FlatSymbolRefAttr decode(const HeadShape &shape);
+  mlir::FlatSymbolRefAttr combine(const HeadShape &shape);
+  mlir::FlatSymbolRefAttr sample(const SampleShape &shape);
+  mlir::FlatSymbolRefAttr exchange(const ExchangeShape &shape);
+
+  const Tiling tiling;
+  const KernelOptions &options;
+
+private:
+  mlir::FailureOr<LinearVariant> variant(mlir::Operation *op,
+                                         const LinearShape &shape, Range rows);
+  using Build = llvm::function_ref<void(const Label &)>;
+  mlir::FlatSymbolRefAttr once(const llvm::Twine &name, Build build);
+  Range allRows() const;
+  Range allSequences() const { return {1, options.maxSequences}; }
+
+  mlir::OpBuilder builder;
+  llvm::StringMap<mlir::FlatSymbolRefAttr> kernels;
+  llvm::StringMap<llvm::SmallVector<LinearVariant>> linears;
+};
+
+} // namespace modelc::kernels
+
+#endif // LIB_KERNELS_LIBRARY_H

@@ -1,0 +1,325 @@
+//===- LinearTiling.cpp - Tiles of linears: enumerate, prune, judge -------===//
+//
+// The bound below orders candidates; it is not the cost. It needs microseconds
+// where the cost needs a schedule, and only decides which few are scheduled.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Kernels/Tiling.h"
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+using namespace mlir;
+using namespace modelc;
+using namespace modelc::kernels;
+
+/// Slots of the ring that feeds a product: at least, and as far as they help.
+static constexpr int64_t kMinSlots = 2, kMaxSlots = 4;
+/// Bounds that differ by less are equal; then fewer bytes asked of L2 win.
+static constexpr double kTie = 1.03;
+/// Rows above which splitting the sum costs more than it can win.
+static constexpr int64_t kMaxSplitRows = 256;
+/// Sizes at which a range is judged are at most this.
+static constexpr int64_t kJudgedRows = 4096;
+
+SmallVector<Range> Tiling::ranges(int64_t most) {
+  SmallVector<Range> list;
+  int64_t first = 1;
+  for (int64_t last : {16, 64, 256}) {
+    if (first <= most) {
+      list.push_back({first, std::min(last, most)});
+      first = last + 1;
+    }
+  }
+  if (first <= most) {
+    list.push_back({first, most});
+  }
+  return list;
+}
+
+static std::string spelling(Type type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
+}
+
+/// Rows and columns of the product as the instruction sees them.
+static std::pair<int64_t, int64_t> orient(const LinearTile &tile) {
+  return tile.isSwapped ? std::pair(tile.n, tile.m) : std::pair(tile.m, tile.n);
+}
+
+static int64_t products(const LinearShape &shape) {
+  return shape.isSwiglu ? 2 : 1;
+}
+
+/// Whether `waves` waves can share an m x n tile by a row of the table.
+static bool canShare(const MmaRow &row, int64_t m, int64_t n, int64_t waves) {
+  int64_t width = std::max<int64_t>(row.nStep, 1);
+  switch (row.scope) {
+  case MmaScope::Wave:
+    return m % row.m == 0 && n % row.n == 0 &&
+           (m / row.m) * (n / row.n) >= waves;
+  case MmaScope::Group4:
+    return waves % 4 == 0 && m % (row.m * (waves / 4)) == 0 && n % width == 0 &&
+           n >= row.nMin && n <= row.nMax;
+  case MmaScope::Single:
+    return waves == 4 && m == row.m && n % width == 0 && n >= row.nMin &&
+           n <= row.nMax;
+  }
+  return false;
+}
+
+const MmaRow *Tiling::rowFor(const LinearShape &shape,
+                             const LinearTile &tile) const {
+  std::string type = spelling(shape.element);
+  auto [m, n] = orient(tile);
+  for (const MmaRow &row : target.mma) {
+    bool reads = row.aType == type && row.bType == type && !row.scaled;
+    bool fed = row.aSpace == row.bSpace && row.aSpace != OperandSpace::Tensor;
+    if (reads && fed && tile.k % row.k == 0 &&
+        canShare(row, m, n, tile.waves)) {
+      return &row;
+    }
+  }
+  return nullptr;
+}
+
+int64_t Tiling::registersPerLane(int64_t waves) const {
+  const Execution &execution = target.execution;
+  int64_t lanes = waves * execution.waveSize;
+  return std::min(execution.maxRegistersPerThread,
+                  execution.registerBytesPerUnit / 4 / lanes);
+}
+
+static int64_t ringBytes(const LinearShape &shape, const LinearTile &tile) {
+  int64_t rows = tile.m + products(shape) * tile.n;
+  return rows * tile.k * shape.element.getIntOrFloatBitWidth() / 8;
+}
+
+std::string Tiling::reasonAgainst(const LinearShape &shape,
+                                  const LinearTile &tile) const {
+  if (shape.isSwiglu && shape.interleave % tile.n != 0 &&
+      shape.interleave != shape.columns) {
+    return "a tile of columns is wider than a block of gate";
+  }
+  const MmaRow *row = rowFor(shape, tile);
+  if (!row) {
+    return "no matrix instruction has such a shape";
+  }
+  if (tile.isSwapped && row->scope == MmaScope::Wave) {
+    return "both orders are alike where operands lie in registers";
+  }
+  int64_t accumulator = tile.m * tile.n * products(shape);
+  if (row->cSpace == OperandSpace::Tensor) {
+    int64_t columns = orient(tile).second * products(shape);
+    if (columns > target.tensorMemory.columns) {
+      return "the accumulators exceed tensor memory";
+    }
+  } else {
+    // A quarter of the registers is left to operands and addresses.
+    int64_t lanes = tile.waves * target.execution.waveSize;
+    int64_t most = registersPerLane(tile.waves);
+    if (4 * accumulator / lanes > 3 * most) {
+      return "the accumulators exceed the registers";
+    }
+  }
+  if (kMinSlots * ringBytes(shape, tile) > target.shared.maxBytesPerWorkgroup) {
+    return "two slots of operands exceed shared memory";
+  }
+  int64_t steps = llvm::divideCeil(shape.inputs, tile.k);
+  return tile.splits > 1 && steps / tile.splits < kMaxSlots
+             ? "a part of the sum is too short"
+             : "";
+}
+
+/// Bytes that one workgroup asks of L2.
+static double bytesRead(const LinearShape &shape, const LinearTile &tile) {
+  double trips = static_cast<double>(
+      llvm::divideCeil(llvm::divideCeil(shape.inputs, tile.k), tile.splits));
+  return trips * ringBytes(shape, tile);
+}
+
+static double workgroups(const LinearShape &shape, const LinearTile &tile,
+                         int64_t rows) {
+  return static_cast<double>(llvm::divideCeil(rows, tile.m)) *
+         llvm::divideCeil(shape.columns, tile.n) * tile.splits;
+}
+
+/// Seconds of all workgroups, each at its share of a unit.
+static double unitSeconds(const Target &target, const MmaRow &row,
+                          const LinearShape &shape, const LinearTile &tile,
+                          int64_t rows) {
+  double clock = target.clock.boostHz;
+  int64_t ring = ringBytes(shape, tile);
+  int64_t slots = std::clamp(target.shared.maxBytesPerWorkgroup / ring,
+                             kMinSlots, kMaxSlots);
+  double together = std::clamp<double>(
+      std::floor(static_cast<double>(target.shared.bytesPerUnit) /
+                 (slots * ring)),
+      1, 2);
+  double read = bytesRead(shape, tile);
+  double flop =
+      2.0 * tile.m * tile.n * products(shape) * shape.inputs / tile.splits;
+  double latency = target.memory.latencyClocks / clock;
+  double flight = read / ring * latency / (slots - 1) + latency;
+  double perRound = std::max(
+      {together * flop / (row.flopPerClock * clock),
+       together * read / (target.cache.l2BytesPerClock * clock), flight});
+  double units = static_cast<double>(target.execution.units);
+  return std::ceil(workgroups(shape, tile, rows) / (units * together)) *
+         perRound;
+}
+
+double Tiling::bound(const LinearShape &shape, const LinearTile &tile,
+                     int64_t rows) const {
+  double elementBytes = shape.element.getIntOrFloatBitWidth() / 8.0;
+  double inputs = static_cast<double>(shape.inputs);
+  double whole =
+      (static_cast<double>(rows) + shape.weightRows()) * inputs * elementBytes +
+      static_cast<double>(rows) * shape.columns * 2;
+  // Idle units ask for nothing.
+  double busy = std::min(1.0, workgroups(shape, tile, rows) /
+                                  static_cast<double>(target.execution.units));
+  double bandwidth = target.memory.bandwidth * busy;
+  double seconds =
+      std::max(unitSeconds(target, *rowFor(shape, tile), shape, tile, rows),
+               whole / bandwidth);
+  if (tile.splits > 1) {
+    // Parts are written and read once more, by another kernel.
+    seconds += 8.0 * rows * shape.weightRows() * tile.splits / bandwidth +
+               target.launch.gap;
+  }
+  return seconds;
+}
+
+/// The kernel that adds the parts: enough workgroups, whole vectors.
+static void chooseReduce(LinearTile &tile, const LinearShape &shape,
+                         int64_t waveSize) {
+  tile.reduceM = 1;
+  tile.reduceWaves = 4;
+  int64_t lanes = tile.reduceWaves * waveSize;
+  tile.reduceN =
+      std::min<int64_t>(llvm::PowerOf2Ceil(shape.columns), 4 * lanes);
+}
+
+SmallVector<LinearTile> Tiling::candidates(const LinearShape &shape,
+                                           Range rows) const {
+  int64_t elementBytes = shape.element.getIntOrFloatBitWidth() / 8;
+  int64_t judged = std::min(rows.maximum, kJudgedRows);
+  SmallVector<std::pair<std::tuple<int64_t, double, size_t>, LinearTile>> legal;
+  auto consider = [&](LinearTile tile) {
+    if (reasonAgainst(shape, tile).empty()) {
+      chooseReduce(tile, shape, target.execution.waveSize);
+      double seconds = bound(shape, tile, judged);
+      auto step = static_cast<int64_t>(std::log(seconds) / std::log(kTie));
+      double read = workgroups(shape, tile, judged) * bytesRead(shape, tile);
+      legal.push_back({{step, read, legal.size()}, tile});
+    }
+  };
+  int64_t mostM =
+      std::max<int64_t>(16, std::min<int64_t>(256, llvm::PowerOf2Ceil(judged)));
+  for (int64_t m = 16; m <= mostM; m *= 2) {
+    for (int64_t n = 16; n <= 256; n *= 2) {
+      for (int64_t kBytes : {128, 256}) {
+        for (int64_t waves : {4, 8}) {
+          for (int64_t splits : {1, 2, 4, 8}) {
+            if (splits > 1 && rows.maximum > kMaxSplitRows) {
+              break;
+            }
+            for (bool isSwapped : {false, true}) {
+              consider({m, n, kBytes / elementBytes, waves, splits, isSwapped});
+            }
+          }
+        }
+      }
+    }
+  }
+  // Equals stay in the order of enumeration: fewest waves and parts first.
+  llvm::sort(legal, [](auto &a, auto &b) { return a.first < b.first; });
+  SmallVector<LinearTile> tiles;
+  for (auto &entry : legal) {
+    tiles.push_back(entry.second);
+  }
+  return tiles;
+}
+
+static std::string describe(const LinearTile &tile) {
+  std::string text = llvm::formatv("{0}x{1}x{2}, {3} waves", tile.m, tile.n,
+                                   tile.k, tile.waves);
+  if (tile.splits > 1) {
+    text += llvm::formatv(", {0} parts of the sum", tile.splits);
+  }
+  return tile.isSwapped ? text + ", weight first" : text;
+}
+
+/// Seconds of a candidate by the caller's judgement; the kernels are erased.
+static FailureOr<double> judge(const Tiling &tiling, OpBuilder &builder,
+                               const LinearShape &shape, const LinearTile &tile,
+                               Range rows) {
+  Label label = {"candidate", "candidate", ""};
+  SmallVector<schedule::KernelOp> kernels = {
+      buildLinear(builder, label, shape, tile, rows)};
+  if (tile.splits > 1) {
+    label.symbol = "candidate_reduce";
+    kernels.push_back(buildLinearReduce(builder, label, shape, tile, rows));
+  }
+  llvm::scope_exit erase([&] {
+    for (schedule::KernelOp kernel : kernels) {
+      kernel.erase();
+    }
+  });
+  double m = static_cast<double>(std::min(rows.maximum, kJudgedRows));
+  return tiling.options.evaluate(kernels, {{"m", m}});
+}
+
+FailureOr<Chosen<LinearTile>>
+Tiling::linear(OpBuilder &builder, const LinearShape &shape, Range rows) const {
+  SmallVector<LinearTile> list = candidates(shape, rows);
+  if (list.empty()) {
+    return failure();
+  }
+  if (!options.evaluate) {
+    std::string note = describe(list[0]) + ": best bound of " +
+                       std::to_string(list.size()) + " tiles";
+    if (list.size() > 1) {
+      note += "; next " + describe(list[1]);
+    }
+    return Chosen<LinearTile>{list[0], note};
+  }
+  SmallVector<std::pair<double, LinearTile>> judged;
+  for (const LinearTile &tile : list) {
+    if (judged.size() == options.maxCandidates) {
+      break;
+    }
+    FailureOr<double> seconds = judge(*this, builder, shape, tile, rows);
+    if (succeeded(seconds)) {
+      judged.push_back({*seconds, tile});
+    }
+  }
+  if (judged.empty()) {
+    return failure();
+  }
+  // Equals stay in the order of the bound.
+  auto *best = llvm::min_element(
+      judged, [](auto &a, auto &b) { return a.first < b.first; });
+  std::rotate(judged.begin(), best, best + 1);
+  auto *next =
+      std::min_element(judged.begin() + 1, judged.end(),
+                       [](auto &a, auto &b) { return a.first < b.first; });
+  auto timed = [](const auto &entry) {
+    return llvm::formatv("{0}: {1:f1} us", describe(entry.second),
+                         entry.first * 1e6)
+        .str();
+  };
+  std::string note =
+      timed(judged[0]) + ", best of " + std::to_string(judged.size());
+  if (judged.size() > 1) {
+    note += "; next " + timed(*next);
+  }
+  return Chosen<LinearTile>{judged[0].second, note};
+}

@@ -1,0 +1,129 @@
+#include "lib/Kernels/Plan.h"
+
+using namespace mlir;
+using namespace modelc;
+using namespace modelc::kernels;
+using namespace modelc::schedule;
+
+Plan::Plan(ModuleOp module, StringRef name, bool isDecode, bool hasRanks)
+    : builder(OpBuilder::atBlockEnd(module.getBody())), isDecode(isDecode) {
+  SmallVector<std::pair<StringRef, Value *>> arguments;
+  if (!isDecode) {
+    arguments.push_back({"tokens", &sizes.tokens});
+  }
+  arguments.push_back({"sequences", &sizes.sequences});
+  if (!isDecode) {
+    arguments.push_back({"longest", &sizes.longest});
+  }
+  arguments.push_back({"pages_per_sequence", &sizes.pagesPerSequence});
+  arguments.push_back({"cache_rows", &sizes.cacheRows});
+  if (hasRanks) {
+    arguments.push_back({"rank", &sizes.rank});
+  }
+  SmallVector<Type> types(arguments.size(), builder.getIndexType());
+  function = func::FuncOp::create(builder, location(), name,
+                                  builder.getFunctionType(types, {}));
+  Block *entry = function.addEntryBlock();
+  SmallVector<StringRef> names;
+  for (auto [argument, value] :
+       llvm::zip_equal(arguments, entry->getArguments())) {
+    value.setLoc(NameLoc::get(builder.getStringAttr(argument.first)));
+    *argument.second = value;
+    names.push_back(argument.first);
+  }
+  function->setAttr("schedule.plan", builder.getUnitAttr());
+  function->setAttr("arg_names", builder.getStrArrayAttr(names));
+  builder.setInsertionPointToEnd(entry);
+  auto end = func::ReturnOp::create(builder, location());
+  builder.setInsertionPoint(end);
+  if (isDecode) {
+    sizes.tokens = sizes.sequences;
+    sizes.longest = constant(1);
+  }
+}
+
+Value Plan::constant(int64_t value) {
+  Value &cached = constants[value];
+  if (!cached) {
+    cached = atTop([&]() -> Value {
+      return arith::ConstantIndexOp::create(builder, location(), value);
+    });
+  }
+  return cached;
+}
+
+Value Plan::allocate(const NamedBuffer &buffer) {
+  Type type = BufferType::get(builder.getContext(), buffer.shape,
+                              buffer.element, LayoutAttr());
+  auto role = StorageRoleAttr::get(builder.getContext(), buffer.role);
+  StringAttr source = buffer.source.empty()
+                          ? StringAttr()
+                          : builder.getStringAttr(buffer.source);
+  return AllocOp::create(builder, location(), type, buffer.sizes, IntegerAttr(),
+                         role, source);
+}
+
+Value Plan::named(const NamedBuffer &buffer) {
+  Value &cached = namedBuffers[buffer.source];
+  if (!cached) {
+    cached = atTop([&] { return allocate(buffer); });
+  }
+  return cached;
+}
+
+Value Plan::local(const NamedBuffer &buffer) { return allocate(buffer); }
+
+Value Plan::workspace(Value rows, ArrayRef<int64_t> columns, Type element) {
+  SmallVector<int64_t> shape = {ShapedType::kDynamic};
+  shape.append(columns.begin(), columns.end());
+  Type type =
+      BufferType::get(builder.getContext(), shape, element, LayoutAttr());
+  auto *found = llvm::find_if(unused, [&](Value buffer) {
+    return buffer.getType() == type && rowsOfWorkspace[buffer] == rows;
+  });
+  if (found != unused.end()) {
+    Value buffer = *found;
+    unused.erase(found);
+    return buffer;
+  }
+  Value buffer = atTop([&] {
+    return allocate({StorageRole::Workspace, "", shape, element, {rows}});
+  });
+  rowsOfWorkspace[buffer] = rows;
+  return buffer;
+}
+
+void Plan::release(Value buffer) {
+  if (rowsOfWorkspace.contains(buffer) && !llvm::is_contained(unused, buffer)) {
+    unused.push_back(buffer);
+  }
+}
+
+void Plan::launch(ArrayRef<Attribute> kernels, ValueRange arguments,
+                  StringRef label) {
+  LaunchOp::create(builder, location(), builder.getArrayAttr(kernels),
+                   arguments, builder.getStringAttr(label));
+}
+
+void Plan::when(Value size, Range range, function_ref<void()> body) {
+  auto compare = [&](arith::CmpIPredicate predicate, int64_t bound) -> Value {
+    return arith::CmpIOp::create(builder, location(), predicate, size,
+                                 constant(bound));
+  };
+  bool isOpen = range.maximum == kNoLimit;
+  Value isInside =
+      isOpen ? Value() : compare(arith::CmpIPredicate::sle, range.maximum);
+  if (range.minimum > 1) {
+    Value isAbove = compare(arith::CmpIPredicate::sge, range.minimum);
+    isInside =
+        isInside ? arith::AndIOp::create(builder, location(), isAbove, isInside)
+                 : isAbove;
+  }
+  Value trips = arith::SelectOp::create(builder, location(), isInside,
+                                        constant(1), constant(0));
+  auto loop = LoopOp::create(builder, location(), constant(0), trips,
+                             ValueRange(), ValueRange());
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(&loop.getBody().front());
+  body();
+}

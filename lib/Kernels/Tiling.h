@@ -1,0 +1,73 @@
+//===- Tiling.h - How kernels are cut over a target -----------------------===//
+//
+// For a linear: enumerate tiles, keep those that the target can run, order them
+// by a bound on bytes and flops, let the caller judge the first few on the real
+// schedule. The others follow from the width of a row and the size of a unit.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LIB_KERNELS_TILING_H
+#define LIB_KERNELS_TILING_H
+
+#include "lib/Kernels/Families.h"
+#include "lib/Kernels/Kernels.h"
+
+namespace modelc::kernels {
+
+/// A tile and why it was taken.
+template <typename Tile>
+struct Chosen {
+  Tile tile;
+  std::string note;
+};
+
+class Tiling {
+public:
+  Tiling(const Target &target, const KernelOptions &options)
+      : target(target), options(options) {}
+
+  /// Ranges of rows that get kernels of their own; together 1 to `most`.
+  static llvm::SmallVector<Range> ranges(int64_t most);
+
+  /// Candidates in order, best bound first.
+  llvm::SmallVector<LinearTile> candidates(const LinearShape &shape,
+                                           Range rows) const;
+  /// Why the target cannot run the tile, or empty.
+  std::string reasonAgainst(const LinearShape &shape,
+                            const LinearTile &tile) const;
+  /// Lower bound in seconds: matrix unit, memory, L2, copies in flight.
+  double bound(const LinearShape &shape, const LinearTile &tile,
+               int64_t rows) const;
+  /// The best candidate. `builder` is where kernels may be built for a moment.
+  llvm::FailureOr<Chosen<LinearTile>>
+  linear(mlir::OpBuilder &builder, const LinearShape &shape, Range rows) const;
+
+  /// Kernels that own whole rows at once, or walk them in chunks.
+  RowTile wholeRow(int64_t columns) const;
+  RowTile chunkedRow(int64_t columns) const;
+  /// Kernels that own a piece of a matrix.
+  RowTile piece(int64_t columns) const;
+
+  RopeTile rope(const HeadShape &shape, bool isDecode) const;
+  PrefillTile prefill(const HeadShape &shape) const;
+  DecodeTile decode(const HeadShape &shape) const;
+  SampleTile sample(const SampleShape &shape) const;
+
+  /// Workgroups that fill the machine twice.
+  int64_t fullGrid() const { return 2 * target.execution.units; }
+
+  const Target &target;
+  const KernelOptions &options;
+
+private:
+  const MmaRow *rowFor(const LinearShape &shape, const LinearTile &tile) const;
+  /// Registers of 4 bytes that a lane of such a workgroup can have.
+  int64_t registersPerLane(int64_t waves) const;
+  /// Whether scores, results and queries of so many queries and keys fit.
+  bool holdsAttention(const HeadShape &shape, int64_t queries, int64_t keys,
+                      int64_t waves) const;
+};
+
+} // namespace modelc::kernels
+
+#endif // LIB_KERNELS_TILING_H
