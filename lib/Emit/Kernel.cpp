@@ -1,0 +1,189 @@
+//===- Kernel.cpp - The frame of an emitted kernel ------------------------===//
+
+#include "lib/Emit/Printer.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace modelc;
+using namespace modelc::schedule;
+
+static constexpr size_t kLineLength = 110;
+
+void KernelPrinter::line(const Twine &text) {
+  body += std::string(2 * depth, ' ') + text.str() + "\n";
+}
+
+void KernelPrinter::open(const Twine &text) {
+  line(text);
+  ++depth;
+}
+
+void KernelPrinter::close(const Twine &text) {
+  --depth;
+  line(text);
+}
+
+//===----------------------------------------------------------------------===//
+// Head
+//===----------------------------------------------------------------------===//
+
+std::string KernelPrinter::headerComment() {
+  std::string text = "// ";
+  text += kernel.getOpName().value_or(kernel.getSymName()).str();
+  text += " for " + target.identity.product + " (" + target.identity.isa + ")\n";
+  if (kernel.getNote()) {
+    text += "//   schedule   " + kernel.getNote()->str() + "\n";
+  }
+  for (Attribute attribute : kernel.getGuard()) {
+    auto range = cast<RangeAttr>(attribute);
+    text += "//   guard      " + std::to_string(range.getMinimum()) + " <= " +
+            range.getArgument().str() + " <= " +
+            std::to_string(range.getMaximum());
+    if (range.getMultiple() != 1) {
+      text += ", a multiple of " + std::to_string(range.getMultiple());
+    }
+    text += "\n";
+  }
+  if (!options.prediction.empty()) {
+    text += "//   predicted  " + options.prediction + "\n";
+  }
+  return text;
+}
+
+std::string KernelPrinter::signature() {
+  SmallVector<std::string> parameters;
+  for (const Parameter &parameter : interface.parameters) {
+    if (parameter.kind == Parameter::Kind::Map) {
+      parameters.push_back("GRID_CONSTANT TensorMap " + parameter.name);
+      continue;
+    }
+    Value argument = kernel.getEntry().getArgument(parameter.index);
+    if (parameter.kind == Parameter::Kind::Size) {
+      parameters.push_back(elementName(argument.getType()) + " " +
+                           spelled[argument]);
+      continue;
+    }
+    auto buffer = cast<BufferType>(argument.getType());
+    parameters.push_back((parameter.isWritten ? "" : "const ") +
+                         elementName(buffer.getElementType()) + " *" +
+                         (parameter.isPeer ? "const *" : "") +
+                         spelled[argument]);
+  }
+  std::string head = "WORKGROUP(" +
+                     std::to_string(kernel.getWaves() *
+                                    target.execution.waveSize) +
+                     ", " + std::to_string(workgroupsPerUnit()) + ") " +
+                     kernel.getSymName().str() + "(";
+  std::string text = head, row = head;
+  for (auto [i, parameter] : llvm::enumerate(parameters)) {
+    std::string item = parameter + (i + 1 < parameters.size() ? ", " : ") {");
+    if (row.size() + item.size() > kLineLength) {
+      text = StringRef(text).rtrim().str() + "\n    ";
+      row = "    ";
+    }
+    text += item;
+    row += item;
+  }
+  return text + (parameters.empty() ? ") {\n" : "\n");
+}
+
+//===----------------------------------------------------------------------===//
+// Occupancy
+//===----------------------------------------------------------------------===//
+
+/// Registers of one thread, of 4 bytes, that hold a tile.
+static int64_t registersOf(Type type) {
+  auto tile = dyn_cast<TileType>(type);
+  if (!tile || tile.getSpace() != Space::Register || !tile.getLayout()) {
+    return 0;
+  }
+  return tile.getLayout().getLayout().inputSize("register") *
+         tile.getElementBits() / 32;
+}
+
+/// Carried tiles live through a loop; beside them what one op makes and reads.
+static int64_t registersPerThread(KernelOp kernel) {
+  constexpr int64_t kAddresses = 64;
+  int64_t carried = 0, largest = 0;
+  kernel.walk([&](Operation *op) {
+    int64_t here = 0;
+    for (Type type : op->getResultTypes()) {
+      here += registersOf(type);
+    }
+    if (isa<LoopOp>(op)) {
+      carried += here;
+      return;
+    }
+    for (Value operand : op->getOperands()) {
+      here += registersOf(operand.getType());
+    }
+    largest = std::max(largest, here);
+  });
+  return carried + largest + kAddresses;
+}
+
+/// How many workgroups are meant to share a unit: what shared memory and
+/// registers allow. Tells the device compiler how many registers it may use.
+int64_t KernelPrinter::workgroupsPerUnit() {
+  constexpr int64_t kEnough = 4;
+  int64_t threads = kernel.getWaves() * target.execution.waveSize;
+  int64_t count = kEnough;
+  if (int64_t bytes = kernel.getSharedBytes().value_or(0)) {
+    bytes += target.shared.reservedBytesPerWorkgroup;
+    count = std::min(count, target.shared.bytesPerUnit / bytes);
+  }
+  if (kernel.getTensorColumns()) {
+    count = std::min(count, target.tensorMemory.columns /
+                                static_cast<int64_t>(*kernel.getTensorColumns()));
+  }
+  int64_t need = threads * registersPerThread(kernel) * 4;
+  count = std::min(count, target.execution.registerBytesPerUnit / need);
+  count = std::min(count, target.execution.maxWavesPerUnit / static_cast<int64_t>(kernel.getWaves()));
+  return std::max<int64_t>(count, 1);
+}
+
+//===----------------------------------------------------------------------===//
+// Whole kernel
+//===----------------------------------------------------------------------===//
+
+FailureOr<std::string> KernelPrinter::print() {
+  if (kernel.getStage() != Stage::Final) {
+    return kernel.emitOpError("expected the final form, got the plain one; run "
+                              "the passes first");
+  }
+  FailureOr<KernelInterface> known = KernelInterface::of(kernel);
+  if (failed(known)) {
+    return failure();
+  }
+  interface = std::move(*known);
+  for (BlockArgument argument : kernel.getEntry().getArguments()) {
+    nameOf(argument, kernel.getArgumentName(argument.getArgNumber()));
+  }
+  for (const Parameter &parameter : interface.parameters) {
+    if (parameter.kind == Parameter::Kind::Map) {
+      names.fresh(parameter.name);
+    }
+  }
+  depth = 1;
+  printStorage();
+  if (failed(printBlock(kernel.getEntry()))) {
+    return failure();
+  }
+  if (kernel.getTensorColumns()) {
+    line("freeTensor<" + Twine(*kernel.getTensorColumns()) + ">(tensor);");
+  }
+  return headerComment() + "#include \"" + target.identity.prelude +
+         "\"\n\nnamespace modelc {\n\n" + usings + "\n" + signature() + body +
+         "}\n\n} // namespace modelc\n";
+}
+
+FailureOr<std::string> modelc::emitKernel(KernelOp kernel, const Target &target,
+                                          const EmitOptions &options) {
+  return KernelPrinter(kernel, target, options).print();
+}
+
+StringRef modelc::sourceSuffix(const Target &target) {
+  return target.identity.language == "hip" ? ".hip" : ".cu";
+}

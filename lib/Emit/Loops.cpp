@@ -1,0 +1,201 @@
+//===- Loops.cpp - Blocks, loops, conditions, roles -----------------------===//
+
+#include "lib/Emit/Printer.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace modelc;
+using namespace modelc::schedule;
+
+/// The condition of a loop of 0 or 1 trips, or null.
+static Value conditionOf(LoopOp loop) {
+  auto select = loop.getUpperBounds()[0].getDefiningOp<arith::SelectOp>();
+  if (select && matchPattern(loop.getLowerBounds()[0], m_Zero()) &&
+      matchPattern(select.getTrueValue(), m_One()) &&
+      matchPattern(select.getFalseValue(), m_Zero())) {
+    return select.getCondition();
+  }
+  return {};
+}
+
+LogicalResult KernelPrinter::printBlock(Block &block) {
+  for (Operation &op : block) {
+    if (!isa<YieldOp>(op) && failed(printOp(&op))) {
+      return failure();
+    }
+  }
+  return success();
+}
+
+/// A choice of 0 or 1 that only bounds conditions is not printed.
+static bool isOnlyCondition(Operation *op) {
+  return isa<arith::SelectOp>(op) && !op->use_empty() &&
+         llvm::all_of(op->getUsers(), [&](Operation *user) {
+           auto loop = dyn_cast<LoopOp>(user);
+           return loop && loop.getKind() == LoopKind::Sequence &&
+                  loop.getUpperBounds()[0] == op->getResult(0) &&
+                  conditionOf(loop);
+         });
+}
+
+LogicalResult KernelPrinter::printOp(Operation *op) {
+  if (isa<arith::ArithDialect, math::MathDialect>(op->getDialect())) {
+    return isOnlyCondition(op) ? success() : printScalar(op);
+  }
+  return TypeSwitch<Operation *, LogicalResult>(op)
+      .Case<AllocOp>([](auto) { return success(); })
+      .Case<LoadOp>([&](LoadOp o) { return printLoad(o); })
+      .Case<StoreOp>([&](StoreOp o) { return printStore(o); })
+      .Case<CopyOp>([&](CopyOp o) { return printCopy(o); })
+      .Case<MapOp>([&](MapOp o) { return printMap(o); })
+      .Case<MmaOp>([&](MmaOp o) { return printMma(o); })
+      .Case<ReduceOp>([&](ReduceOp o) { return printReduce(o); })
+      .Case<RelayoutOp>([&](RelayoutOp o) { return printRelayout(o); })
+      .Case<WaitOp>([&](WaitOp o) { return printWait(o); })
+      .Case<ArriveOp>([&](ArriveOp o) { return printArrive(o); })
+      .Case<SyncOp>([&](SyncOp o) { return printSync(o); })
+      .Case<RoleOp>([&](RoleOp o) { return printRole(o); })
+      .Case<LoopOp>([&](LoopOp o) {
+        return o.getKind() == LoopKind::Workgroups ? printGrid(o)
+                                                   : printLoop(o);
+      })
+      .Default([](Operation *o) {
+        return o->emitOpError("expected an op of a kernel in the final form");
+      });
+}
+
+//===----------------------------------------------------------------------===//
+// Carried values
+//===----------------------------------------------------------------------===//
+
+static std::string variableType(Value value, StringRef layout) {
+  auto tile = dyn_cast<TileType>(value.getType());
+  return tile ? "Tile<" + elementName(tile.getElementType()) + ", " +
+                    layout.str() + ">"
+              : elementName(value.getType());
+}
+
+/// A carried value takes over the variable of what starts it, or starts as a
+/// copy. Tokens have no variable.
+void KernelPrinter::declareCarried(LoopOp loop) {
+  for (auto [init, carried, result] :
+       llvm::zip_equal(loop.getInits(), loop.getCarried(), loop.getResults())) {
+    if (isa<TokenType>(carried.getType())) {
+      continue;
+    }
+    auto tile = dyn_cast<TileType>(carried.getType());
+    if (tile && handsOn(init, loop, carried.getType())) {
+      spelled[carried] = spelled[init];
+    } else {
+      std::string start = text(init), wish = wishFor(carried);
+      std::string layout = tile ? layoutName(tile, wish) : "";
+      std::string name = nameOf(carried, wish);
+      line(variableType(carried, layout) + " " + name + " = " + start + ";");
+    }
+    spelled[result] = std::string(spelled[carried]);
+  }
+}
+
+/// Assigns what is yielded; values that are overwritten too early are saved.
+void KernelPrinter::printYield(LoopOp loop) {
+  SmallVector<std::pair<std::string, std::string>> assignments;
+  for (auto [carried, value] :
+       llvm::zip_equal(loop.getCarried(), loop.getYield().getValues())) {
+    if (isa<TokenType>(carried.getType())) {
+      continue;
+    }
+    std::string to = spelled[carried], from = text(value);
+    if (to != from) {
+      assignments.push_back({to, from});
+    }
+  }
+  llvm::StringSet<> assigned;
+  for (auto &[to, from] : assignments) {
+    bool isLate = llvm::any_of(assignments, [&](const auto &other) {
+      return other.first == from;
+    });
+    if (isLate) {
+      std::string saved = names.fresh("last" + from);
+      line("const auto " + saved + " = " + from + ";");
+      from = saved;
+    }
+  }
+  for (const auto &[to, from] : assignments) {
+    line(to + " = " + from + ";");
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+LogicalResult KernelPrinter::printBody(LoopOp loop) {
+  if (failed(printBlock(loop.getBody().front()))) {
+    return failure();
+  }
+  printYield(loop);
+  return success();
+}
+
+LogicalResult KernelPrinter::printLoop(LoopOp loop) {
+  declareCarried(loop);
+  BlockArgument variable = loop.getInductionVars()[0];
+  Value lower = loop.getLowerBounds()[0], upper = loop.getUpperBounds()[0];
+  names.enterScope();
+  if (Value condition = conditionOf(loop)) {
+    spelled[variable] = "0";
+    open("if (" + text(condition) + ") {");
+    LogicalResult result = printBody(loop);
+    close();
+    names.leaveScope();
+    return result;
+  }
+  std::string name = nameOf(variable, wishFor(variable));
+  int64_t slots = slotsOf(loop);
+  if (isApart() && slots > 1) {
+    APInt first;
+    if (!matchPattern(lower, m_ConstantInt(&first)) ||
+        first.getSExtValue() % slots != 0 || !loop.getSteps().empty()) {
+      return loop.emitOpError("expected a loop over a ring to count its trips "
+                              "from 0 in steps of 1");
+    }
+    open("unroll<" + Twine(slots) + ">(" + text(lower) + ", " + text(upper) +
+         ", [&](auto " + name + ") INLINE {");
+    LogicalResult result = printBody(loop);
+    close("});");
+    names.leaveScope();
+    return result;
+  }
+  std::string step = loop.getSteps().empty()
+                         ? "++" + name
+                         : name + " += " + text(loop.getSteps()[0]);
+  open("for (int " + name + " = " + text(lower) + "; " + name + " < " +
+       text(upper, 10) + "; " + step + ") {");
+  LogicalResult result = printBody(loop);
+  close();
+  names.leaveScope();
+  return result;
+}
+
+LogicalResult KernelPrinter::printRole(RoleOp role) {
+  std::string last = std::to_string(role.getFirst() + role.getWaves());
+  std::string condition = "waveId() < " + last;
+  if (role.getFirst() > 0) {
+    condition = "waveId() >= " + std::to_string(role.getFirst()) + " && " + condition;
+  }
+  if (role.getElect()) {
+    condition += " && elect()";
+  }
+  names.enterScope();
+  open("if (" + condition + ") { // " + role.getName());
+  if (role.getRegisters()) {
+    line("setRegisters<" + Twine(*role.getRegisters()) + ">();");
+  }
+  LogicalResult result = printBlock(role.getBody().front());
+  close();
+  names.leaveScope();
+  return result;
+}

@@ -1,0 +1,144 @@
+//===- Printer.h - One kernel as text -------------------------------------===//
+//
+// Inner to lib/Emit. The printer walks the final form once, in order. Every SSA
+// value has a spelling: a literal, the name of a variable, or, for index
+// arithmetic with one use, the expression itself. Values that end (an
+// accumulator after its product, a tile after the map that replaces it) hand
+// their variable on, so that the text mutates where the IR renames.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LIB_EMIT_PRINTER_H
+#define LIB_EMIT_PRINTER_H
+
+#include "lib/Emit/Emit.h"
+#include "lib/Emit/Interface.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
+
+namespace modelc {
+
+/// A C expression and how tightly its outermost operator binds (C++'s table,
+/// higher binds tighter).
+struct Expression {
+  std::string text;
+  int precedence;
+};
+
+constexpr int kPrimary = 17, kUnary = 15, kConditional = 2;
+
+/// The text, in parentheses where it binds less tightly than `least`.
+std::string atLeast(const Expression &expression, int least);
+
+/// Names that are not taken yet.
+class Names {
+public:
+  Names();
+  /// `wish`, or `wish` with the first free number from 2; taken until the
+  /// scope ends.
+  std::string fresh(llvm::StringRef wish);
+  void enterScope() { scopes.emplace_back(); }
+  void leaveScope();
+
+private:
+  llvm::StringSet<> taken;
+  llvm::SmallVector<llvm::SmallVector<std::string>> scopes;
+};
+
+/// How elements of a type are called in device code; empty if they are not.
+std::string elementName(mlir::Type type);
+
+class KernelPrinter {
+public:
+  KernelPrinter(schedule::KernelOp kernel, const Target &target,
+                const EmitOptions &options)
+      : kernel(kernel), target(target), options(options) {}
+  llvm::FailureOr<std::string> print();
+
+private:
+  // Kernel.cpp: the frame.
+  std::string headerComment();
+  std::string signature();
+  void printStorage();
+  void printSharedPlaces();
+  void printTensorPlaces();
+  void printBarriers();
+  mlir::LogicalResult printGrid(schedule::LoopOp grid);
+  void printGridIndices(schedule::LoopOp grid, llvm::StringRef id);
+  int64_t workgroupsPerUnit();
+
+  // Loops.cpp
+  mlir::LogicalResult printBlock(mlir::Block &block);
+  mlir::LogicalResult printOp(mlir::Operation *op);
+  mlir::LogicalResult printLoop(schedule::LoopOp loop);
+  mlir::LogicalResult printBody(schedule::LoopOp loop);
+  mlir::LogicalResult printRole(schedule::RoleOp role);
+  void declareCarried(schedule::LoopOp loop);
+  void printYield(schedule::LoopOp loop);
+
+  // Memory.cpp
+  mlir::LogicalResult printLoad(schedule::LoadOp op);
+  mlir::LogicalResult printStore(schedule::StoreOp op);
+  mlir::LogicalResult printCopy(schedule::CopyOp op);
+  std::string originText(const Access &access);
+  std::string viewText(const Access &access);
+  std::string limitText(const Access &access, unsigned which);
+  std::string stride(mlir::Value buffer, int64_t dimension);
+  std::string extent(mlir::Value buffer, int64_t dimension);
+  int64_t vectorElements(const Access &access);
+  std::string vectorText(const Access &access);
+
+  // Values.cpp
+  mlir::LogicalResult printMap(schedule::MapOp op);
+  mlir::LogicalResult printMma(schedule::MmaOp op);
+  mlir::LogicalResult printReduce(schedule::ReduceOp op);
+  mlir::LogicalResult printRelayout(schedule::RelayoutOp op);
+  std::string declareTile(mlir::Value value, llvm::StringRef wish);
+  bool handsOn(mlir::Value from, mlir::Operation *user, mlir::Type to);
+
+  // Order.cpp
+  mlir::LogicalResult printWait(schedule::WaitOp op);
+  mlir::LogicalResult printArrive(schedule::ArriveOp op);
+  mlir::LogicalResult printSync(schedule::SyncOp op);
+  std::string flagText(mlir::Value buffer, mlir::ValueRange coordinates,
+                       mlir::Value peer);
+
+  // Places.cpp
+  std::string placeText(mlir::Value place, mlir::Value trip);
+  bool isApart() const;
+  bool indexesRing(schedule::LoopOp loop);
+  int64_t slotsOf(schedule::LoopOp loop);
+
+  // Expressions.cpp
+  Expression expression(mlir::Value value);
+  Expression operation(mlir::Operation *op);
+  std::string text(mlir::Value value, int least = 0);
+  bool isInlined(mlir::Operation *op);
+  mlir::LogicalResult printScalar(mlir::Operation *op);
+
+  // Naming.cpp
+  std::string wishFor(mlir::Value value);
+  std::string nameOf(mlir::Value value, llvm::StringRef wish);
+  std::string layoutName(schedule::TileType tile, llvm::StringRef wish);
+  std::string placeTypeName(schedule::TileType tile, llvm::StringRef wish);
+
+  void line(const llvm::Twine &text);
+  void open(const llvm::Twine &text);
+  void close(const llvm::Twine &text = "}");
+  std::string &spell(mlir::Value value) { return spelled[value]; }
+
+  schedule::KernelOp kernel;
+  const Target &target;
+  EmitOptions options;
+  KernelInterface interface;
+  Names names;
+  llvm::DenseMap<mlir::Value, std::string> spelled;
+  llvm::StringMap<std::string> typeNames; ///< by definition
+  std::string usings, body;
+  unsigned depth = 0;
+  bool unrolling = false; ///< inside of a loop whose trips know their slot
+};
+
+} // namespace modelc
+
+#endif // LIB_EMIT_PRINTER_H

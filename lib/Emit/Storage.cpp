@@ -1,0 +1,236 @@
+//===- Storage.cpp - Shared memory, barriers, tensor memory, the grid -----===//
+
+#include "lib/Emit/Printer.h"
+
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace modelc;
+using namespace modelc::schedule;
+
+namespace {
+/// A piece of shared memory: one tile or ring, or several that overlap.
+struct Piece {
+  int64_t begin, end;
+  SmallVector<AllocOp> allocs;
+};
+} // namespace
+
+static int64_t bytesOf(AllocOp alloc) {
+  auto tile = cast<TileType>(alloc.getType());
+  return tile.getBytes() * tile.getSlots();
+}
+
+static SmallVector<AllocOp> allocsIn(KernelOp kernel, Space space) {
+  SmallVector<AllocOp> result;
+  kernel.walk([&](AllocOp alloc) {
+    auto tile = dyn_cast<TileType>(alloc.getType());
+    if (tile && tile.getSpace() == space) {
+      result.push_back(alloc);
+    }
+  });
+  return result;
+}
+
+/// Pieces in the order of their bytes.
+static SmallVector<Piece> piecesOf(ArrayRef<AllocOp> allocs) {
+  SmallVector<AllocOp> sorted(allocs);
+  llvm::stable_sort(sorted, [](AllocOp a, AllocOp b) {
+    return a.getAt().value_or(0) < b.getAt().value_or(0);
+  });
+  SmallVector<Piece> pieces;
+  for (AllocOp alloc : sorted) {
+    int64_t begin = alloc.getAt().value_or(0), end = begin + bytesOf(alloc);
+    if (pieces.empty() || begin >= pieces.back().end) {
+      pieces.push_back({begin, end, {}});
+    }
+    pieces.back().end = std::max(pieces.back().end, end);
+    pieces.back().allocs.push_back(alloc);
+  }
+  return pieces;
+}
+
+/// "Place<S>" or "Ring<S, 3>".
+static std::string handleType(TileType tile, StringRef type, StringRef ring) {
+  return tile.getSlots() == 1
+             ? ("Place<" + type + ">").str()
+             : (ring + "<" + type + ", " + Twine(tile.getSlots()) + ">").str();
+}
+
+/// Every slot an object of its own; what overlaps shares one.
+void KernelPrinter::printSharedPlaces() {
+  SmallVector<AllocOp> allocs = allocsIn(kernel, Space::Shared);
+  if (!isApart()) {
+    if (!allocs.empty()) {
+      line("DYNAMIC_SHARED(shared);");
+    }
+    for (AllocOp alloc : allocs) {
+      auto tile = cast<TileType>(alloc.getType());
+      std::string name = nameOf(alloc.getResult(), wishFor(alloc.getResult()));
+      std::string type = placeTypeName(tile, name);
+      line("const " + handleType(tile, type, "Ring") + " " + name +
+           "{shared + " + Twine(alloc.getAt().value_or(0)) + "};");
+    }
+    return;
+  }
+  for (const Piece &piece : piecesOf(allocs)) {
+    auto first = cast<TileType>(AllocOp(piece.allocs[0]).getType());
+    bool isRing = piece.allocs.size() == 1 && first.getSlots() > 1;
+    std::string objects;
+    std::string base = names.fresh(wishFor(AllocOp(piece.allocs[0]).getResult()) + "Bytes");
+    for (int64_t slot = 0; slot < (isRing ? first.getSlots() : 1); ++slot) {
+      std::string object = isRing ? names.fresh(base + std::to_string(slot)) : base;
+      objects += (slot ? ", " : "") + object;
+      line("SHARED_OBJECT(" + object + ", " +
+           Twine(isRing ? first.getBytes() : piece.end - piece.begin) + ");");
+    }
+    for (AllocOp alloc : piece.allocs) {
+      auto tile = cast<TileType>(alloc.getType());
+      std::string name = nameOf(alloc.getResult(), wishFor(alloc.getResult()));
+      std::string type = placeTypeName(tile, name);
+      int64_t at = alloc.getAt().value_or(0) - piece.begin;
+      line("const " + handleType(tile, type, isRing ? "ApartRing" : "Ring") +
+           " " + name +
+           (isRing ? "{{" + objects + "}};"
+                   : "{" + objects + (at ? " + " + std::to_string(at) : "") +
+                         "};"));
+    }
+  }
+}
+
+void KernelPrinter::printBarriers() {
+  bool any = false;
+  kernel.walk([&](AllocOp alloc) {
+    auto barrier = dyn_cast<BarrierType>(alloc.getType());
+    if (!barrier) {
+      return;
+    }
+    any = true;
+    std::string name = nameOf(alloc.getResult(), wishFor(alloc.getResult()));
+    std::string words = names.fresh(name + "Words");
+    line("BARRIER_WORDS(" + words + ", " + Twine(barrier.getSlots()) + ");");
+    line("const Barriers<" + Twine(barrier.getSlots()) + "> " + name + "{" +
+         words + "};");
+    line("startBarriers(" + name + ", " + Twine(barrier.getCount()) + ");");
+  });
+  if (any) {
+    line("barriersAreReady();");
+  }
+}
+
+void KernelPrinter::printTensorPlaces() {
+  if (!kernel.getTensorColumns()) {
+    return;
+  }
+  line("const uint32_t tensor = allocTensor<" +
+       Twine(*kernel.getTensorColumns()) + ">();");
+  for (AllocOp alloc : allocsIn(kernel, Space::Tensor)) {
+    auto tile = cast<TileType>(alloc.getType());
+    std::string name = nameOf(alloc.getResult(), wishFor(alloc.getResult()));
+    line("const TensorPlace<" + Twine(tile.getRows()) + ", " +
+         Twine(tile.getColumns()) + "> " + name + "{tensor + " +
+         Twine(alloc.getAt().value_or(0)) + "};");
+  }
+}
+
+void KernelPrinter::printStorage() {
+  printSharedPlaces();
+  printBarriers();
+  printTensorPlaces();
+}
+
+//===----------------------------------------------------------------------===//
+// Grid
+//===----------------------------------------------------------------------===//
+
+/// Workgroups along one index of the grid.
+static std::string countText(const std::string &upper, const std::string &lower,
+                             bool fromZero) {
+  return fromZero ? upper : "(" + upper + " - " + lower + ")";
+}
+
+void KernelPrinter::printGridIndices(LoopOp grid, StringRef id) {
+  unsigned count = grid.getUpperBounds().size();
+  SmallVector<std::string> counts, wishes;
+  for (unsigned i = 0; i < count; ++i) {
+    Value lower = grid.getLowerBounds()[i];
+    counts.push_back(countText(text(grid.getUpperBounds()[i], 14), text(lower),
+                               matchPattern(lower, m_Zero())));
+    wishes.push_back(wishFor(grid.getInductionVars()[i]));
+  }
+  ArrayRef<int64_t> order = grid.getOrder().value_or(ArrayRef<int64_t>());
+  int64_t group = order.size() > 1 ? order[1] : 1;
+  auto define = [&](unsigned i, const std::string &index) {
+    Value lower = grid.getLowerBounds()[i];
+    std::string value = index;
+    if (!grid.getSteps().empty() && !matchPattern(grid.getSteps()[i], m_One())) {
+      value = "(" + value + ") * " + text(grid.getSteps()[i], 14);
+    }
+    if (!matchPattern(lower, m_Zero())) {
+      value = text(lower, 12) + " + " + value;
+    }
+    std::string name = nameOf(grid.getInductionVars()[i], wishes[i]);
+    line("const int " + name + " = " + value + ";");
+  };
+  if (count == 1) {
+    define(0, id.str());
+    return;
+  }
+  std::string rest = id.str(), inner = counts[count - 2] + " * " + counts[count - 1];
+  std::string outer = id.str() + " / (" + inner + ")";
+  for (unsigned i = count - 2; i-- > 0;) {
+    define(i, i == 0 ? outer : outer + " % " + counts[i]);
+    outer = "(" + outer + ") / " + counts[i];
+  }
+  if (count > 2) {
+    rest += " % (" + inner + ")";
+  }
+  std::string position = names.fresh("position");
+  line("const GridPosition " + position + " = groupedOrder<" + Twine(group) +
+       ">(" + rest + ", " + counts[count - 2] + ", " + counts[count - 1] + ");");
+  define(count - 2, position + ".row");
+  define(count - 1, position + ".column");
+}
+
+LogicalResult KernelPrinter::printGrid(LoopOp grid) {
+  ArrayRef<int64_t> order = grid.getOrder().value_or(ArrayRef<int64_t>());
+  int64_t chiplets = order.empty() ? 1 : order[0];
+  SmallVector<std::string> counts;
+  for (auto [upper, lower] :
+       llvm::zip_equal(grid.getUpperBounds(), grid.getLowerBounds())) {
+    counts.push_back(
+        countText(text(upper, 13), text(lower), matchPattern(lower, m_Zero())));
+  }
+  std::string total = llvm::join(counts, " * ");
+  std::string id = names.fresh("workgroup");
+  names.enterScope();
+  bool isPersistent = grid.getPersistent();
+  if (isPersistent) {
+    if (kernel.walk([](AllocOp alloc) {
+                return isa<BarrierType>(alloc.getType())
+                           ? WalkResult::interrupt()
+                           : WalkResult::advance();
+              }).wasInterrupted()) {
+      return grid.emitOpError("expected no barriers in a persistent kernel: "
+                              "their trips would start again at each tile");
+    }
+    std::string next = names.fresh("next");
+    open("for (int " + next + " = workgroupId(); " + next + " < " + total +
+         "; " + next + " += workgroupCount()) {");
+    line("const int " + id + " = chipletOrder<" + Twine(chiplets) + ">(" +
+         next + ", " + total + ");");
+  } else if (chiplets > 1) {
+    line("const int " + id + " = chipletOrder<" + Twine(chiplets) +
+         ">(workgroupId(), " + total + ");");
+  } else {
+    line("const int " + id + " = workgroupId();");
+  }
+  printGridIndices(grid, id);
+  LogicalResult result = printBlock(grid.getBody().front());
+  if (isPersistent) {
+    line("sync();");
+    close();
+  }
+  names.leaveScope();
+  return result;
+}

@@ -1,0 +1,205 @@
+//===- Values.cpp - Maps, products, reductions, other layouts -------------===//
+
+#include "lib/Emit/Printer.h"
+
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace modelc;
+using namespace modelc::schedule;
+
+std::string KernelPrinter::declareTile(Value value, StringRef wish) {
+  auto tile = cast<TileType>(value.getType());
+  std::string name = nameOf(value, wish);
+  line("Tile<" + elementName(tile.getElementType()) + ", " +
+       layoutName(tile, wish) + "> " + name + ";");
+  return name;
+}
+
+/// Whether a value ends at its only use, of the same block and type: its
+/// variable then becomes the result's.
+bool KernelPrinter::handsOn(Value from, Operation *user, Type to) {
+  return from.hasOneUse() && from.getParentBlock() == user->getBlock() &&
+         from.getType() == to && spelled.contains(from);
+}
+
+static LogicalResult verifyFinal(Operation *op, Value value) {
+  auto tile = cast<TileType>(value.getType());
+  if (tile.getSpace() == Space::Register && tile.getLayout() &&
+      !elementName(tile.getElementType()).empty()) {
+    return success();
+  }
+  return op->emitOpError("expected a register tile with a layout and an "
+                         "element type of the device, got ")
+         << tile << "; run the passes to the final form first";
+}
+
+//===----------------------------------------------------------------------===//
+// Maps
+//===----------------------------------------------------------------------===//
+
+/// The result that takes over an input's variable: input index by result, or -1.
+static SmallVector<int> reusedInputs(
+    MapOp op, llvm::function_ref<bool(Value, Value)> handsOn) {
+  SmallVector<int> reused(op.getNumResults(), -1);
+  llvm::SmallDenseSet<unsigned> taken;
+  for (auto [r, result] : llvm::enumerate(op.getResults())) {
+    for (auto [i, input] : llvm::enumerate(op.getInputs())) {
+      if (reused[r] < 0 && !taken.contains(i) && handsOn(input, result)) {
+        reused[r] = i;
+        taken.insert(i);
+      }
+    }
+  }
+  return reused;
+}
+
+/// A tile of one constant.
+static bool isConstantMap(MapOp op) {
+  Block &body = op.getBody().front();
+  return op.getNumResults() == 1 &&
+         matchPattern(body.getTerminator()->getOperand(0), m_Constant());
+}
+
+LogicalResult KernelPrinter::printMap(MapOp op) {
+  for (Value result : op.getResults()) {
+    if (failed(verifyFinal(op, result))) {
+      return failure();
+    }
+    if (cast<TileType>(result.getType()).getLayout() !=
+        cast<TileType>(op.getResult(0).getType()).getLayout()) {
+      return op.emitOpError("expected results of one layout");
+    }
+  }
+  Block &body = op.getBody().front();
+  SmallVector<int> reused = reusedInputs(op, [&](Value input, Value result) {
+    return handsOn(input, op, result.getType());
+  });
+  SmallVector<std::string> inputs, results;
+  for (Value input : op.getInputs()) {
+    inputs.push_back(text(input));
+  }
+  for (auto [i, result] : llvm::enumerate(op.getResults())) {
+    if (reused[i] >= 0) {
+      spelled[result] = inputs[reused[i]];
+      results.push_back(inputs[reused[i]]);
+    } else {
+      results.push_back(declareTile(result, wishFor(result)));
+    }
+  }
+  if (isConstantMap(op)) {
+    line("fill(" + results[0] + ", " +
+         text(body.getTerminator()->getOperand(0)) + ");");
+    return success();
+  }
+  names.enterScope();
+  BlockArgument row = body.getArgument(inputs.size()),
+                column = body.getArgument(inputs.size() + 1);
+  auto coordinate = [&](BlockArgument value, StringRef wish) {
+    return value.use_empty() ? std::string("int")
+                             : "int " + nameOf(value, wish);
+  };
+  std::string parameters = "auto i, " + coordinate(row, "rowInTile") + ", " +
+                           coordinate(column, "columnInTile");
+  std::string layout =
+      layoutName(cast<TileType>(op.getResult(0).getType()), results[0]);
+  open("forEach<" + layout + ">([&](" + parameters + ") INLINE {");
+  for (auto [argument, input] : llvm::zip(body.getArguments(), inputs)) {
+    spelled[argument] = input + "[i]";
+  }
+  for (Operation &inner : body.without_terminator()) {
+    if (failed(printScalar(&inner))) {
+      return failure();
+    }
+  }
+  // A result may lie where an input of another result is still read.
+  SmallVector<std::string> values;
+  bool needsCopies = results.size() > 1 && llvm::any_of(reused, [](int i) { return i >= 0; });
+  for (Value value : body.getTerminator()->getOperands()) {
+    values.push_back(text(value));
+    if (needsCopies) {
+      std::string copy = names.fresh("y");
+      line("const auto " + copy + " = " + values.back() + ";");
+      values.back() = copy;
+    }
+  }
+  for (auto [result, value] : llvm::zip_equal(results, values)) {
+    line(result + "[i] = " + value + ";");
+  }
+  close("});");
+  names.leaveScope();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+LogicalResult KernelPrinter::printMma(MmaOp op) {
+  if (!op.getInstruction()) {
+    return op.emitOpError("expected an instruction of the target's [[mma]] "
+                          "table; run the passes to the final form first");
+  }
+  if (!target.instruction(*op.getInstruction())) {
+    return op.emitOpError("expected an instruction of target '")
+           << target.identity.name << "', got '" << *op.getInstruction() << "'";
+  }
+  std::string accumulator = text(op.getAccumulator());
+  if (isa<TileType>(op.getResult().getType())) {
+    if (handsOn(op.getAccumulator(), op, op.getResult().getType())) {
+      spelled[op.getResult()] = accumulator;
+    } else {
+      std::string copy = declareTile(op.getResult(), wishFor(op.getResult()));
+      line(copy + " = " + accumulator + ";");
+      accumulator = copy;
+    }
+  }
+  auto operand = [&](Value value, Value slot) {
+    return cast<TileType>(value.getType()).isPlace() ? placeText(value, slot)
+                                                     : text(value);
+  };
+  std::string call = "mma<" + op.getInstruction()->str() +
+                     (op.getBTransposed() ? ", Transposed" : "") + ">(" +
+                     accumulator + ", " + operand(op.getA(), op.getASlot()) +
+                     ", " + operand(op.getB(), op.getBSlot());
+  if (op.getInit()) {
+    call += ", " + text(op.getInit());
+  }
+  line(call + ");");
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Reductions and layouts
+//===----------------------------------------------------------------------===//
+
+LogicalResult KernelPrinter::printReduce(ReduceOp op) {
+  if (failed(verifyFinal(op, op.getResult()))) {
+    return failure();
+  }
+  std::string result = declareTile(op.getResult(), wishFor(op.getResult()));
+  StringRef combiner = op.getCombiner() == Combiner::Add   ? "Add"
+                       : op.getCombiner() == Combiner::Max ? "Max"
+                                                           : "Min";
+  std::string call = ("reduce<" + combiner + ", ").str() +
+                     std::to_string(op.getDimension()) + ">(" + result + ", " +
+                     text(op.getValue());
+  if (op.getScratch()) {
+    call += ", " + placeText(op.getScratch(), {});
+  }
+  line(call + ");");
+  return success();
+}
+
+LogicalResult KernelPrinter::printRelayout(RelayoutOp op) {
+  if (failed(verifyFinal(op, op.getResult()))) {
+    return failure();
+  }
+  std::string result = declareTile(op.getResult(), wishFor(op.getResult()));
+  std::string call = "relayout(" + result + ", " + text(op.getValue());
+  if (op.getScratch()) {
+    call += ", " + placeText(op.getScratch(), {});
+  }
+  line(call + ");");
+  return success();
+}
