@@ -19,6 +19,9 @@ void registerAllPasses();
 /// that also reads what `modelc` reads and, with --export-toml, writes it.
 int optMain(int argc, char **argv);
 
+/// The whole of modelc-emit: the final form in, sources of its target out.
+int emitMain(int argc, char **argv);
+
 } // namespace modelc
 
 #endif // LIB_DRIVER_REGISTRATION_H

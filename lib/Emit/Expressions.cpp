@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace modelc;
@@ -117,7 +118,9 @@ static std::string narrowing(Type type) {
   return type.isBF16() ? "toBf16" : type.isF16() ? "toF16" : "toF8";
 }
 
-static bool isNarrow(Type type) { return isa<FloatType>(type) && !type.isF32(); }
+static bool isNarrow(Type type) {
+  return isa<FloatType>(type) && !type.isF32();
+}
 
 /// Shortest of nine digits, always with a point or exponent.
 static Expression floatLiteral(const APFloat &value, Type type) {
@@ -258,13 +261,16 @@ static Expression conversion(Operation *op, const Expression &in) {
   if (isa<arith::IndexCastOp, arith::IndexCastUIOp>(op)) {
     return to.isInteger(64) || from.isInteger(64) ? cast(elementName(to)) : in;
   }
-  if (isa<arith::ExtSIOp, arith::TruncIOp, arith::FPToSIOp, arith::SIToFPOp>(op)) {
-    return from.isInteger(1) ? Expression{"-" + cast(elementName(to)).text, kUnary}
-                             : cast(elementName(to));
+  if (isa<arith::ExtSIOp, arith::TruncIOp, arith::FPToSIOp, arith::SIToFPOp>(
+          op)) {
+    return from.isInteger(1)
+               ? Expression{"-" + cast(elementName(to)).text, kUnary}
+               : cast(elementName(to));
   }
   if (isa<arith::ExtUIOp>(op)) {
-    return from.isInteger(1) ? cast(elementName(to))
-                             : call("widenUnsigned<" + elementName(to) + ">", {in.text});
+    return from.isInteger(1)
+               ? cast(elementName(to))
+               : call("widenUnsigned<" + elementName(to) + ">", {in.text});
   }
   if (isa<arith::UIToFPOp>(op)) {
     return {"(float)(unsigned)" + atLeast(in, kUnary), kUnary};
@@ -287,7 +293,8 @@ Expression KernelPrinter::operation(Operation *op) {
   for (Value value : op->getOperands()) {
     Expression e = expression(value);
     // Narrow types have no arithmetic: it is done in single precision.
-    if (isNarrow(value.getType()) && !isa<arith::SelectOp, arith::BitcastOp>(op)) {
+    if (isNarrow(value.getType()) &&
+        !isa<arith::SelectOp, arith::BitcastOp>(op)) {
       e = call("toFloat", {e.text});
     }
     in.push_back(e);
@@ -347,7 +354,8 @@ std::string KernelPrinter::text(Value value, int least) {
 
 bool KernelPrinter::isInlined(Operation *op) {
   return op->hasTrait<OpTrait::ConstantLike>() ||
-         (op->hasOneUse() && op->getBlock() == op->getUsers().begin()->getBlock() &&
+         (op->hasOneUse() &&
+          op->getBlock() == op->getUsers().begin()->getBlock() &&
           !isa<NameLoc>(op->getLoc()));
 }
 
@@ -359,7 +367,8 @@ LogicalResult KernelPrinter::printScalar(Operation *op) {
   std::string type = elementName(op->getResult(0).getType());
   if (e.text.empty() || type.empty()) {
     return op->emitOpError("expected an operation that has a spelling, got '")
-           << op->getName() << "'; add it to the table of lib/Emit/Expressions.cpp";
+           << op->getName()
+           << "'; add it to the table of lib/Emit/Expressions.cpp";
   }
   if (isInlined(op)) {
     return success();

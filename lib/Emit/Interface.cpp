@@ -21,8 +21,7 @@ static int64_t powerIn(int64_t value) {
 
 /// Of a size argument: the multiple that the guard promises.
 static int64_t divisorOfArgument(BlockArgument argument) {
-  if (auto kernel =
-          dyn_cast<KernelOp>(argument.getOwner()->getParentOp())) {
+  if (auto kernel = dyn_cast<KernelOp>(argument.getOwner()->getParentOp())) {
     for (Attribute attribute : kernel.getGuard()) {
       auto range = cast<RangeAttr>(attribute);
       if (range.getArgument() ==
@@ -227,8 +226,7 @@ struct BufferUses {
         .Case<ArriveOp>([&](ArriveOp arrive) {
           note(arrive.getBarrier(), arrive.getPeer(), true);
         })
-        .Case<WaitOp>(
-            [&](WaitOp wait) { note(wait.getBarrier(), {}, false); });
+        .Case<WaitOp>([&](WaitOp wait) { note(wait.getBarrier(), {}, false); });
   }
 };
 } // namespace

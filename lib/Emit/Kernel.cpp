@@ -32,15 +32,16 @@ void KernelPrinter::close(const Twine &text) {
 std::string KernelPrinter::headerComment() {
   std::string text = "// ";
   text += kernel.getOpName().value_or(kernel.getSymName()).str();
-  text += " for " + target.identity.product + " (" + target.identity.isa + ")\n";
+  text +=
+      " for " + target.identity.product + " (" + target.identity.isa + ")\n";
   if (kernel.getNote()) {
     text += "//   schedule   " + kernel.getNote()->str() + "\n";
   }
   for (Attribute attribute : kernel.getGuard()) {
     auto range = cast<RangeAttr>(attribute);
-    text += "//   guard      " + std::to_string(range.getMinimum()) + " <= " +
-            range.getArgument().str() + " <= " +
-            std::to_string(range.getMaximum());
+    text += "//   guard      " + std::to_string(range.getMinimum()) +
+            " <= " + range.getArgument().str() +
+            " <= " + std::to_string(range.getMaximum());
     if (range.getMultiple() != 1) {
       text += ", a multiple of " + std::to_string(range.getMultiple());
     }
@@ -71,11 +72,11 @@ std::string KernelPrinter::signature() {
                          (parameter.isPeer ? "const *" : "") +
                          spelled[argument]);
   }
-  std::string head = "WORKGROUP(" +
-                     std::to_string(kernel.getWaves() *
-                                    target.execution.waveSize) +
-                     ", " + std::to_string(workgroupsPerUnit()) + ") " +
-                     kernel.getSymName().str() + "(";
+  std::string head =
+      "WORKGROUP(" +
+      std::to_string(kernel.getWaves() * target.execution.waveSize) + ", " +
+      std::to_string(workgroupsPerUnit()) + ") " + kernel.getSymName().str() +
+      "(";
   std::string text = head, row = head;
   for (auto [i, parameter] : llvm::enumerate(parameters)) {
     std::string item = parameter + (i + 1 < parameters.size() ? ", " : ") {");
@@ -135,12 +136,14 @@ int64_t KernelPrinter::workgroupsPerUnit() {
     count = std::min(count, target.shared.bytesPerUnit / bytes);
   }
   if (kernel.getTensorColumns()) {
-    count = std::min(count, target.tensorMemory.columns /
-                                static_cast<int64_t>(*kernel.getTensorColumns()));
+    count =
+        std::min(count, target.tensorMemory.columns /
+                            static_cast<int64_t>(*kernel.getTensorColumns()));
   }
   int64_t need = threads * registersPerThread(kernel) * 4;
   count = std::min(count, target.execution.registerBytesPerUnit / need);
-  count = std::min(count, target.execution.maxWavesPerUnit / static_cast<int64_t>(kernel.getWaves()));
+  count = std::min(count, target.execution.maxWavesPerUnit /
+                              static_cast<int64_t>(kernel.getWaves()));
   return std::max<int64_t>(count, 1);
 }
 

@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace modelc;
@@ -114,9 +115,8 @@ void KernelPrinter::printYield(LoopOp loop) {
   }
   llvm::StringSet<> assigned;
   for (auto &[to, from] : assignments) {
-    bool isLate = llvm::any_of(assignments, [&](const auto &other) {
-      return other.first == from;
-    });
+    bool isLate = llvm::any_of(
+        assignments, [&](const auto &other) { return other.first == from; });
     if (isLate) {
       std::string saved = names.fresh("last" + from);
       line("const auto " + saved + " = " + from + ";");
@@ -184,7 +184,8 @@ LogicalResult KernelPrinter::printRole(RoleOp role) {
   std::string last = std::to_string(role.getFirst() + role.getWaves());
   std::string condition = "waveId() < " + last;
   if (role.getFirst() > 0) {
-    condition = "waveId() >= " + std::to_string(role.getFirst()) + " && " + condition;
+    condition =
+        "waveId() >= " + std::to_string(role.getFirst()) + " && " + condition;
   }
   if (role.getElect()) {
     condition += " && elect()";

@@ -21,7 +21,11 @@ static bool isZero(Value value) { return matchPattern(value, m_Zero()); }
 /// The size argument that binds a `?`, or null.
 static Value boundExtent(KernelOp kernel, Value buffer, int64_t dimension) {
   auto argument = dyn_cast<BlockArgument>(buffer);
-  for (Attribute attribute : kernel.getExtents().value_or(ArrayAttr())) {
+  if (!kernel.getExtents()) {
+    return {};
+  }
+  ArrayAttr extents = *kernel.getExtents();
+  for (Attribute attribute : extents) {
     auto triple = cast<DenseI64ArrayAttr>(attribute).asArrayRef();
     if (argument && triple[0] == argument.getArgNumber() &&
         triple[1] == dimension) {
@@ -64,8 +68,8 @@ std::string KernelPrinter::originText(const Access &access) {
   }
   std::string indices;
   for (auto [i, offset] : llvm::enumerate(access.offsets)) {
-    bool isPaged = access.pageTable &&
-                   static_cast<int64_t>(i) == access.rowDimension;
+    bool isPaged =
+        access.pageTable && static_cast<int64_t>(i) == access.rowDimension;
     std::string index = isPaged ? "0" : text(offset);
     if (indices.empty()) {
       indices = isPaged || isZero(offset) ? "" : index;
@@ -93,8 +97,9 @@ std::string KernelPrinter::limitText(const Access &access, unsigned which) {
 }
 
 std::string KernelPrinter::viewText(const Access &access) {
-  std::string rowStride =
-      access.rowDimension < 0 ? "0" : stride(access.buffer, access.rowDimension);
+  std::string rowStride = access.rowDimension < 0
+                              ? "0"
+                              : stride(access.buffer, access.rowDimension);
   std::string view = "view(" + originText(access) + ", " + rowStride;
   if (access.columnDimension < 0) {
     view += ", 0";
@@ -223,7 +228,8 @@ LogicalResult KernelPrinter::printLoad(LoadOp op) {
   std::string name = declareTile(op.getResult(), wishFor(op.getResult()));
   std::string arguments = vectorText(access);
   if (op.getStream()) {
-    arguments += StringRef(arguments).contains("Row") ? "" : ", Dimension::Column";
+    arguments +=
+        StringRef(arguments).contains("Row") ? "" : ", Dimension::Column";
     arguments += ", Reuse::Never";
   }
   line("loadTile<" + arguments + ">(" + name + ", " + viewText(access) + ");");
@@ -236,9 +242,9 @@ LogicalResult KernelPrinter::printStore(StoreOp op) {
     line((op.getTransposed() ? "storeShared<Transposed>(" : "storeShared(") +
          text(op.getValue()) + ", " + placeText(op.getDestination(), trip) +
          ");");
-    bool isOperand = llvm::any_of(
-        op.getDestination().getUsers(),
-        [](Operation *user) { return isa<MmaOp>(user); });
+    bool isOperand =
+        llvm::any_of(op.getDestination().getUsers(),
+                     [](Operation *user) { return isa<MmaOp>(user); });
     if (isOperand) {
       line("publishShared();");
     }

@@ -16,21 +16,58 @@ using namespace modelc;
 using namespace modelc::schedule;
 
 /// What the emitted text calls, and words of the language.
-static constexpr StringLiteral kReserved[] = {
-    "absolute", "addTile", "arrive", "auto", "bf16", "bitsAs", "bool", "break",
-    "case", "ceil", "ceilDiv", "char", "chipletOrder", "columns", "const",
-    "continue", "copyBox", "copySign", "copyTile", "cos", "default", "delete",
-    "do", "double", "else", "erf", "exp", "exp2", "f16", "f8", "false", "fill",
-    "float", "floor", "floorDiv", "fma", "for", "forEach", "groupedOrder", "i",
-    "if", "inline", "int", "int64_t", "kInfinity", "kNaN", "laneId",
-    "loadScalar", "loadShared", "loadTensor", "loadTile", "log", "log2", "long",
-    "lookup", "maximum", "minimum", "mma", "new", "offset", "operator", "power",
-    "reduce", "register", "relayout", "return", "roundEven", "rows", "rsqrt",
-    "shared", "short", "signed", "sin", "sizeof", "sqrt", "static", "storeScalar",
-    "storeShared", "storeTile", "struct", "switch", "sync", "tanhOf", "template",
-    "tensor", "this", "threadId", "toBf16", "toF16", "toF8", "toFloat", "true",
-    "typename", "union", "unroll", "unsigned", "using", "view", "void",
-    "waveId", "while", "workgroupCount", "workgroupId"};
+static constexpr StringLiteral kReserved[] = {"absolute",     "addTile",
+                                              "arrive",       "auto",
+                                              "bf16",         "bitsAs",
+                                              "bool",         "break",
+                                              "case",         "ceil",
+                                              "ceilDiv",      "char",
+                                              "chipletOrder", "columns",
+                                              "const",        "continue",
+                                              "copyBox",      "copySign",
+                                              "copyTile",     "cos",
+                                              "default",      "delete",
+                                              "do",           "double",
+                                              "else",         "erf",
+                                              "exp",          "exp2",
+                                              "f16",          "f8",
+                                              "false",        "fill",
+                                              "float",        "floor",
+                                              "floorDiv",     "fma",
+                                              "for",          "forEach",
+                                              "groupedOrder", "i",
+                                              "if",           "inline",
+                                              "int",          "int64_t",
+                                              "kInfinity",    "kNaN",
+                                              "laneId",       "loadScalar",
+                                              "loadShared",   "loadTensor",
+                                              "loadTile",     "log",
+                                              "log2",         "long",
+                                              "lookup",       "maximum",
+                                              "minimum",      "mma",
+                                              "new",          "offset",
+                                              "operator",     "power",
+                                              "reduce",       "register",
+                                              "relayout",     "return",
+                                              "roundEven",    "rows",
+                                              "rsqrt",        "shared",
+                                              "short",        "signed",
+                                              "sin",          "sizeof",
+                                              "sqrt",         "static",
+                                              "storeScalar",  "storeShared",
+                                              "storeTile",    "struct",
+                                              "switch",       "sync",
+                                              "tanhOf",       "template",
+                                              "tensor",       "this",
+                                              "threadId",     "toBf16",
+                                              "toF16",        "toF8",
+                                              "toFloat",      "true",
+                                              "typename",     "union",
+                                              "unroll",       "unsigned",
+                                              "using",        "view",
+                                              "void",         "waveId",
+                                              "while",        "workgroupCount",
+                                              "workgroupId"};
 
 Names::Names() {
   for (StringRef word : kReserved) {
@@ -162,9 +199,9 @@ static std::string scalarRole(Value value) {
 /// The name of the argument that a buffer is.
 static std::string bufferName(Value buffer) {
   auto argument = dyn_cast<BlockArgument>(buffer);
-  auto kernel =
-      argument ? dyn_cast<KernelOp>(argument.getOwner()->getParentOp())
-               : KernelOp();
+  auto kernel = argument
+                    ? dyn_cast<KernelOp>(argument.getOwner()->getParentOp())
+                    : KernelOp();
   return kernel ? kernel.getArgumentName(argument.getArgNumber()).str()
                 : "buffer";
 }
@@ -205,8 +242,11 @@ static std::string tileRole(Value value) {
       return bufferName(load.getSource()) + "Tile";
     }
     auto alloc = load.getSource().getDefiningOp<AllocOp>();
-    StringRef place = alloc ? placeRole(alloc) : "stored";
-    place.consume_back("Ring") || place.consume_back("Place");
+    std::string role = alloc ? placeRole(alloc) : "stored";
+    StringRef place = role;
+    if (!place.consume_back("Ring")) {
+      place.consume_back("Place");
+    }
     return place.str() + "Tile";
   }
   if (auto reduce = dyn_cast<ReduceOp>(op)) {
@@ -218,7 +258,8 @@ static std::string tileRole(Value value) {
   if (isa<MmaOp>(op)) {
     return "product";
   }
-  return llvm::any_of(value.getUsers(), [](Operation *user) { return isa<StoreOp>(user); })
+  return llvm::any_of(value.getUsers(),
+                      [](Operation *user) { return isa<StoreOp>(user); })
              ? "result"
              : "values";
 }

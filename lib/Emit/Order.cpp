@@ -2,6 +2,8 @@
 
 #include "lib/Emit/Printer.h"
 
+#include "llvm/ADT/StringExtras.h"
+
 using namespace mlir;
 using namespace modelc;
 using namespace modelc::schedule;

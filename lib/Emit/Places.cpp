@@ -1,10 +1,10 @@
 //===- Places.cpp - Rings and the trips that index them -------------------===//
 //
 // A ring is indexed by the logical trip number. Where copies of lanes land in
-// shared memory one behind the other and are counted, the device compiler tracks
-// them itself, by object: an index that it cannot see makes it wait for all of
-// them. There every slot is an object of its own, and loops over a ring are
-// unrolled by the number of slots.
+// shared memory one behind the other and are counted, the device compiler
+// tracks them itself, by object: an index that it cannot see makes it wait for
+// all of them. There every slot is an object of its own, and loops over a ring
+// are unrolled by the number of slots.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,7 +39,8 @@ static void forEachRingIndex(Operation *root,
                              llvm::function_ref<void(TileType, Value)> f) {
   auto note = [&](Value place, Value trip) {
     auto tile = dyn_cast<TileType>(place.getType());
-    if (trip && tile && tile.getSpace() == Space::Shared && tile.getSlots() > 1) {
+    if (trip && tile && tile.getSpace() == Space::Shared &&
+        tile.getSlots() > 1) {
       f(tile, trip);
     }
   };
@@ -48,13 +49,15 @@ static void forEachRingIndex(Operation *root,
   };
   root->walk([&](Operation *op) {
     TypeSwitch<Operation *>(op)
-        .Case<LoadOp>(
-            [&](LoadOp load) { note(load.getSource(), first(load.getOffsets())); })
+        .Case<LoadOp>([&](LoadOp load) {
+          note(load.getSource(), first(load.getOffsets()));
+        })
         .Case<StoreOp>([&](StoreOp store) {
           note(store.getDestination(), first(store.getOffsets()));
         })
-        .Case<CopyOp>(
-            [&](CopyOp copy) { note(copy.getDestination(), first(copy.getSlot())); })
+        .Case<CopyOp>([&](CopyOp copy) {
+          note(copy.getDestination(), first(copy.getSlot()));
+        })
         .Case<MmaOp>([&](MmaOp mma) {
           note(mma.getA(), mma.getASlot());
           note(mma.getB(), mma.getBSlot());
@@ -76,8 +79,8 @@ bool KernelPrinter::indexesRing(LoopOp loop) {
   return isApart() && slotsOf(loop) > 1;
 }
 
-/// `ring[step + 2]`: with the constant outside, so that the type of `step`, which
-/// knows its slot, is kept.
+/// `ring[step + 2]`: with the constant outside, so that the type of `step`,
+/// which knows its slot, is kept.
 static Value tripBase(Value trip, int64_t &distance) {
   APInt constant;
   Operation *op = trip.getDefiningOp();
@@ -103,7 +106,8 @@ std::string KernelPrinter::placeText(Value place, Value trip) {
   Value base = tripBase(trip, distance);
   std::string index = distance == 0 ? text(base) : text(base, 12);
   if (distance != 0) {
-    index += (distance < 0 ? " - " : " + ") + std::to_string(std::abs(distance));
+    index +=
+        (distance < 0 ? " - " : " + ") + std::to_string(std::abs(distance));
   }
   return name + "[" + index + "]";
 }

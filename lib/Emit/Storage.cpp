@@ -3,6 +3,7 @@
 #include "lib/Emit/Printer.h"
 
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace modelc;
@@ -34,13 +35,15 @@ static SmallVector<AllocOp> allocsIn(KernelOp kernel, Space space) {
 
 /// Pieces in the order of their bytes.
 static SmallVector<Piece> piecesOf(ArrayRef<AllocOp> allocs) {
-  SmallVector<AllocOp> sorted(allocs);
-  llvm::stable_sort(sorted, [](AllocOp a, AllocOp b) {
-    return a.getAt().value_or(0) < b.getAt().value_or(0);
-  });
+  SmallVector<std::pair<int64_t, unsigned>> sorted;
+  for (auto [i, alloc] : llvm::enumerate(allocs)) {
+    sorted.push_back({AllocOp(alloc).getAt().value_or(0), i});
+  }
+  llvm::sort(sorted);
   SmallVector<Piece> pieces;
-  for (AllocOp alloc : sorted) {
-    int64_t begin = alloc.getAt().value_or(0), end = begin + bytesOf(alloc);
+  for (auto [begin, i] : sorted) {
+    AllocOp alloc = allocs[i];
+    int64_t end = begin + bytesOf(alloc);
     if (pieces.empty() || begin >= pieces.back().end) {
       pieces.push_back({begin, end, {}});
     }
@@ -77,9 +80,11 @@ void KernelPrinter::printSharedPlaces() {
     auto first = cast<TileType>(AllocOp(piece.allocs[0]).getType());
     bool isRing = piece.allocs.size() == 1 && first.getSlots() > 1;
     std::string objects;
-    std::string base = names.fresh(wishFor(AllocOp(piece.allocs[0]).getResult()) + "Bytes");
+    std::string base =
+        names.fresh(wishFor(AllocOp(piece.allocs[0]).getResult()) + "Bytes");
     for (int64_t slot = 0; slot < (isRing ? first.getSlots() : 1); ++slot) {
-      std::string object = isRing ? names.fresh(base + std::to_string(slot)) : base;
+      std::string object =
+          isRing ? names.fresh(base + std::to_string(slot)) : base;
       objects += (slot ? ", " : "") + object;
       line("SHARED_OBJECT(" + object + ", " +
            Twine(isRing ? first.getBytes() : piece.end - piece.begin) + ");");
@@ -163,7 +168,8 @@ void KernelPrinter::printGridIndices(LoopOp grid, StringRef id) {
   auto define = [&](unsigned i, const std::string &index) {
     Value lower = grid.getLowerBounds()[i];
     std::string value = index;
-    if (!grid.getSteps().empty() && !matchPattern(grid.getSteps()[i], m_One())) {
+    if (!grid.getSteps().empty() &&
+        !matchPattern(grid.getSteps()[i], m_One())) {
       value = "(" + value + ") * " + text(grid.getSteps()[i], 14);
     }
     if (!matchPattern(lower, m_Zero())) {
@@ -176,7 +182,8 @@ void KernelPrinter::printGridIndices(LoopOp grid, StringRef id) {
     define(0, id.str());
     return;
   }
-  std::string rest = id.str(), inner = counts[count - 2] + " * " + counts[count - 1];
+  std::string rest = id.str(),
+              inner = counts[count - 2] + " * " + counts[count - 1];
   std::string outer = id.str() + " / (" + inner + ")";
   for (unsigned i = count - 2; i-- > 0;) {
     define(i, i == 0 ? outer : outer + " % " + counts[i]);
@@ -187,7 +194,8 @@ void KernelPrinter::printGridIndices(LoopOp grid, StringRef id) {
   }
   std::string position = names.fresh("position");
   line("const GridPosition " + position + " = groupedOrder<" + Twine(group) +
-       ">(" + rest + ", " + counts[count - 2] + ", " + counts[count - 1] + ");");
+       ">(" + rest + ", " + counts[count - 2] + ", " + counts[count - 1] +
+       ");");
   define(count - 2, position + ".row");
   define(count - 1, position + ".column");
 }
@@ -206,11 +214,12 @@ LogicalResult KernelPrinter::printGrid(LoopOp grid) {
   names.enterScope();
   bool isPersistent = grid.getPersistent();
   if (isPersistent) {
-    if (kernel.walk([](AllocOp alloc) {
-                return isa<BarrierType>(alloc.getType())
-                           ? WalkResult::interrupt()
-                           : WalkResult::advance();
-              }).wasInterrupted()) {
+    if (kernel
+            .walk([](AllocOp alloc) {
+              return isa<BarrierType>(alloc.getType()) ? WalkResult::interrupt()
+                                                       : WalkResult::advance();
+            })
+            .wasInterrupted()) {
       return grid.emitOpError("expected no barriers in a persistent kernel: "
                               "their trips would start again at each tile");
     }

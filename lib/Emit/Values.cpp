@@ -3,6 +3,7 @@
 #include "lib/Emit/Printer.h"
 
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace modelc;
@@ -38,9 +39,10 @@ static LogicalResult verifyFinal(Operation *op, Value value) {
 // Maps
 //===----------------------------------------------------------------------===//
 
-/// The result that takes over an input's variable: input index by result, or -1.
-static SmallVector<int> reusedInputs(
-    MapOp op, llvm::function_ref<bool(Value, Value)> handsOn) {
+/// The result that takes over an input's variable: input index by result, or
+/// -1.
+static SmallVector<int>
+reusedInputs(MapOp op, llvm::function_ref<bool(Value, Value)> handsOn) {
   SmallVector<int> reused(op.getNumResults(), -1);
   llvm::SmallDenseSet<unsigned> taken;
   for (auto [r, result] : llvm::enumerate(op.getResults())) {
@@ -114,7 +116,8 @@ LogicalResult KernelPrinter::printMap(MapOp op) {
   }
   // A result may lie where an input of another result is still read.
   SmallVector<std::string> values;
-  bool needsCopies = results.size() > 1 && llvm::any_of(reused, [](int i) { return i >= 0; });
+  bool needsCopies =
+      results.size() > 1 && llvm::any_of(reused, [](int i) { return i >= 0; });
   for (Value value : body.getTerminator()->getOperands()) {
     values.push_back(text(value));
     if (needsCopies) {

@@ -286,6 +286,12 @@ struct alignas(L::registers * sizeof(T) >= 16 ? 16 : L::registers * sizeof(T)) T
   }
 };
 
+/// All elements are `value`.
+template <class T, class L, class V>
+TILE void fill(Tile<T, L> &tile, V value) {
+  repeat<L::registers>([&](auto r) INLINE { tile.v[r.value] = value; });
+}
+
 /// f(index, row, column) for every register of a layout, without a loop.
 template <class L, class F>
 TILE void forEach(F f) {

@@ -10,7 +10,11 @@
 
 namespace modelc {
 
+constexpr float kInfinity = __builtin_inff(), kNaN = __builtin_nanf("");
+
 TILE float toFloat(float x) { return x; }
+TILE int maximum(int a, int b) { return a > b ? a : b; }
+TILE int minimum(int a, int b) { return a < b ? a : b; }
 TILE float maximum(float a, float b) { return __builtin_fmaxf(a, b); }
 TILE float minimum(float a, float b) { return __builtin_fminf(a, b); }
 template <class T>
@@ -20,6 +24,17 @@ TILE T maximum(T a, T b) {
 template <class T>
 TILE T minimum(T a, T b) {
   return a < b ? a : b;
+}
+TILE float copySign(float x, float sign) { return __builtin_copysignf(x, sign); }
+TILE int minimumUnsigned(int a, int b) { return (unsigned)a < (unsigned)b ? a : b; }
+TILE int maximumUnsigned(int a, int b) { return (unsigned)a > (unsigned)b ? a : b; }
+TILE int shiftRight(int a, int count) { return (int)((unsigned)a >> count); }
+TILE int64_t shiftRight(int64_t a, int64_t count) { return (int64_t)((uint64_t)a >> count); }
+/// Zeros before the bits of a narrower integer.
+template <class To, class From>
+TILE To widenUnsigned(From x) {
+  constexpr int64_t mask = (1LL << (8 * smaller(sizeof(From), 4))) - 1;
+  return (To)((int64_t)x & mask);
 }
 TILE float absolute(float x) { return __builtin_fabsf(x); }
 TILE int absolute(int x) { return x < 0 ? -x : x; }

@@ -1,0 +1,85 @@
+//===- EmitTool.cpp - From a final schedule to text -----------------------===//
+
+#include "lib/Driver/Registration.h"
+
+#include "lib/Emit/Emit.h"
+
+#include "mlir/IR/AsmState.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Support/FileUtilities.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/ToolOutputFile.h"
+
+using namespace mlir;
+using namespace modelc;
+
+static constexpr int kInputError = 1;
+
+/// The module's own target unless the command line names one.
+static std::string targetName(ModuleOp module, StringRef wanted) {
+  if (!wanted.empty()) {
+    return wanted.str();
+  }
+  auto own = module->getAttrOfType<StringAttr>("schedule.target");
+  return own ? own.str() : "";
+}
+
+static LogicalResult emitKernels(ModuleOp module, const Target &target,
+                                 const EmitOptions &options, raw_ostream &os) {
+  WalkResult walk = module.walk([&](schedule::KernelOp kernel) {
+    FailureOr<std::string> text = emitKernel(kernel, target, options);
+    if (failed(text)) {
+      return WalkResult::interrupt();
+    }
+    os << *text;
+    return WalkResult::skip();
+  });
+  return failure(walk.wasInterrupted());
+}
+
+int modelc::emitMain(int argc, char **argv) {
+  static llvm::cl::opt<std::string> input(
+      llvm::cl::Positional, llvm::cl::desc("final form"), llvm::cl::init("-"));
+  static llvm::cl::opt<std::string> output("o", llvm::cl::desc("output file"),
+                                           llvm::cl::init("-"));
+  static llvm::cl::opt<std::string> wanted(
+      "target", llvm::cl::desc("machine; default: the module's own"));
+  static llvm::cl::opt<std::string> directory(
+      "targets", llvm::cl::desc("folder of target files"),
+      llvm::cl::init("targets"));
+  static llvm::cl::opt<std::string> prediction(
+      "prediction", llvm::cl::desc("line on time for the header comment"));
+  llvm::InitLLVM init(argc, argv);
+  llvm::cl::ParseCommandLineOptions(argc, argv,
+                                    "modelc-emit: schedule to source\n");
+  DialectRegistry registry;
+  registerEverything(registry);
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  llvm::SourceMgr sources;
+  SourceMgrDiagnosticHandler handler(sources, &context);
+  OwningOpRef<ModuleOp> module =
+      parseSourceFile<ModuleOp>(input, sources, &context);
+  if (!module) {
+    return kInputError;
+  }
+  FailureOr<Target> target =
+      loadTarget(targetName(*module, wanted), {}, {directory}, llvm::errs());
+  if (failed(target)) {
+    return kInputError;
+  }
+  std::string message;
+  std::unique_ptr<llvm::ToolOutputFile> file = openOutputFile(output, &message);
+  if (!file) {
+    llvm::errs() << message << "\n";
+    return kInputError;
+  }
+  EmitOptions options;
+  options.prediction = prediction;
+  if (failed(emitKernels(*module, *target, options, file->os()))) {
+    return kInputError;
+  }
+  file->keep();
+  return 0;
+}

@@ -1,0 +1,67 @@
+// Runs an emitted product on the emulator against sums in double, with M that
+// fills its tiles and M that does not. KERNEL names the source, THREADS, SIZE and
+// SHARED_BYTES its launch.
+#include KERNEL
+
+#include "../../Emulator/Inputs/compare.h"
+
+#include <cstdlib>
+
+using namespace emulator;
+using modelc::bf16;
+
+namespace {
+
+constexpr int kN = 256, kK = 256;
+
+bf16 asBf16(float x) { return __builtin_bit_cast(bf16, toBf16(x)); }
+double asDouble(bf16 x) { return fromBf16(__builtin_bit_cast(uint16_t, x)); }
+
+#ifdef BOXES
+modelc::TensorMap mapOf(bf16 *base, int rows) {
+  modelc::TensorMap map;
+  const uint64_t sizes[] = {kK, uint64_t(rows)}, strides[] = {kK * 2};
+  const uint32_t box[] = {64, SIZE}, ones[] = {1, 1};
+  if (nvidia::encodeTensorMap(&map, 9, 2, base, sizes, strides, box, ones, 0, 3, 2, 0)) {
+    std::exit(4);
+  }
+  return map;
+}
+#endif
+
+void runSize(int m) {
+  Allocation<bf16> a(m * kK), w(kN * kK), d(m * kN);
+  for (bf16 &x : a) {
+    x = asBf16(randomNormal());
+  }
+  for (bf16 &x : w) {
+    x = asBf16(randomNormal());
+  }
+  Device device{.waveSize = modelc::kWaveSize, .sharedBytes = SHARED_LIMIT};
+  Shape shape{.kernel = "linear",
+              .grid = {unsigned((m + SIZE - 1) / SIZE * (kN / SIZE))},
+              .block = {THREADS},
+              .sharedBytes = SHARED_BYTES};
+#ifdef BOXES
+  run(device, shape, modelc::linear, d.data(), m, mapOf(a.data(), m), mapOf(w.data(), kN));
+#else
+  run(device, shape, modelc::linear, a.data(), w.data(), d.data(), m);
+#endif
+  std::vector<double> reference(m * kN), values(m * kN);
+  for (int i = 0; i < m * kN; ++i) {
+    for (int k = 0; k < kK; ++k) {
+      reference[i] += asDouble(a[i / kN * kK + k]) * asDouble(w[i % kN * kK + k]);
+    }
+    values[i] = asDouble(d[i]);
+  }
+  compare(("m = " + std::to_string(m)).c_str(), values, reference, 1.0 / 256);
+}
+
+} // namespace
+
+int main() {
+  runSize(256);
+  runSize(200);
+  runSize(1);
+  return wrongResults;
+}
