@@ -113,7 +113,6 @@ void KernelPrinter::printYield(LoopOp loop) {
       assignments.push_back({to, from});
     }
   }
-  llvm::StringSet<> assigned;
   for (auto &[to, from] : assignments) {
     bool isLate = llvm::any_of(
         assignments, [&](const auto &other) { return other.first == from; });

@@ -206,6 +206,22 @@ static std::string bufferName(Value buffer) {
                 : "buffer";
 }
 
+/// Filled by copies: "full". Freed by products: "empty", or once: "done".
+static std::string barrierRole(AllocOp alloc) {
+  for (Operation *user : alloc->getUsers()) {
+    if (isa<CopyOp>(user)) {
+      return "full";
+    }
+  }
+  for (Operation *user : alloc->getUsers()) {
+    if (auto arrive = dyn_cast<ArriveOp>(user)) {
+      return cast<BarrierType>(alloc.getType()).getSlots() == 1 ? "done"
+                                                                : "empty";
+    }
+  }
+  return "barrier";
+}
+
 /// A place is called after what is copied or stored into it.
 static std::string placeRole(AllocOp alloc) {
   bool isRing = false;
@@ -215,7 +231,7 @@ static std::string placeRole(AllocOp alloc) {
       return "product";
     }
   } else {
-    return "barrier";
+    return barrierRole(alloc);
   }
   for (Operation *user : alloc->getUsers()) {
     if (auto copy = dyn_cast<CopyOp>(user);

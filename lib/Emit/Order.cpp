@@ -19,26 +19,57 @@ std::string KernelPrinter::flagText(Value buffer, ValueRange coordinates,
   return base + " + offset(" + indices + ")";
 }
 
-/// Variables that products in flight may still write.
-static SmallVector<Value> asynchronousAccumulators(KernelOp kernel,
-                                                   Operation *at) {
-  SmallVector<Value> result;
-  kernel.walk([&](MmaOp mma) {
-    Value accumulator = mma.getAccumulator();
-    if (mma.getAsynchronous() &&
-        accumulator.getParentRegion()->isAncestor(at->getParentRegion())) {
-      result.push_back(accumulator);
-    } else if (mma.getAsynchronous()) {
-      // Outside of the loop: the loop's result has the variable.
-      if (auto loop = mma->getParentOfType<LoopOp>()) {
-        for (Value value : loop.getResults()) {
-          if (value.getType() == accumulator.getType()) {
-            result.push_back(value);
-          }
-        }
-      }
+static SmallVector<MmaOp> asynchronousProducts(Block &block) {
+  SmallVector<MmaOp> result;
+  block.walk([&](MmaOp mma) {
+    if (mma.getAsynchronous()) {
+      result.push_back(mma);
     }
   });
+  return result;
+}
+
+/// The products issued before a wait, the last one first: those before it in
+/// its block, then, in a loop, those of the trip before.
+static SmallVector<MmaOp> productsBefore(WaitOp wait) {
+  SmallVector<MmaOp> result, later;
+  for (MmaOp mma : llvm::reverse(asynchronousProducts(*wait->getBlock()))) {
+    bool isEarlier =
+        wait->getBlock()->findAncestorOpInBlock(*mma)->isBeforeInBlock(wait);
+    (isEarlier ? result : later).push_back(mma);
+  }
+  auto loop = dyn_cast<LoopOp>(wait->getParentOp());
+  if (loop && loop.getKind() == LoopKind::Sequence) {
+    result.append(later);
+    llvm::append_range(result,
+                       llvm::reverse(asynchronousProducts(*wait->getBlock())));
+  }
+  return result;
+}
+
+/// Variables that become readable: of the products that are waited for, unless
+/// one that may still be in flight writes them too.
+SmallVector<std::string> KernelPrinter::readableAfter(WaitOp wait) {
+  SmallVector<std::string> result;
+  llvm::StringSet<> inFlight;
+  auto variable = [&](MmaOp mma) -> std::string {
+    for (Value value : {Value(mma.getResult()), Value(mma.getAccumulator())}) {
+      if (auto known = spelled.find(value); known != spelled.end()) {
+        return known->second;
+      }
+    }
+    return "";
+  };
+  for (auto [i, mma] : llvm::enumerate(productsBefore(wait))) {
+    std::string name = variable(mma);
+    if (static_cast<int64_t>(i) <
+        static_cast<int64_t>(wait.getPending().value_or(0))) {
+      inFlight.insert(name);
+    } else if (!name.empty() && !inFlight.contains(name) &&
+               !llvm::is_contained(result, name)) {
+      result.push_back(name);
+    }
+  }
   return result;
 }
 
@@ -60,14 +91,7 @@ LogicalResult KernelPrinter::printWait(WaitOp op) {
   if (op.getQueue()) {
     std::string arguments;
     if (*op.getQueue() == Queue::Matrix) {
-      llvm::SmallSetVector<StringRef, 4> variables;
-      SmallVector<Value> accumulators = asynchronousAccumulators(kernel, op);
-      for (Value value : accumulators) {
-        if (auto known = spelled.find(value); known != spelled.end()) {
-          variables.insert(known->second);
-        }
-      }
-      arguments = llvm::join(variables, ", ");
+      arguments = llvm::join(readableAfter(op), ", ");
     }
     line(queueFunction(*op.getQueue()) + "<" +
          Twine(op.getPending().value_or(0)) + ">(" + arguments + ");");

@@ -75,10 +75,6 @@ int64_t KernelPrinter::slotsOf(LoopOp loop) {
   return slots;
 }
 
-bool KernelPrinter::indexesRing(LoopOp loop) {
-  return isApart() && slotsOf(loop) > 1;
-}
-
 /// `ring[step + 2]`: with the constant outside, so that the type of `step`,
 /// which knows its slot, is kept.
 static Value tripBase(Value trip, int64_t &distance) {

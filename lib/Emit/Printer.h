@@ -90,6 +90,10 @@ private:
 
   // Values.cpp
   mlir::LogicalResult printMap(schedule::MapOp op);
+  mlir::LogicalResult printMapBody(schedule::MapOp op,
+                                   llvm::ArrayRef<std::string> inputs,
+                                   llvm::ArrayRef<std::string> results,
+                                   llvm::ArrayRef<int> reused);
   mlir::LogicalResult printMma(schedule::MmaOp op);
   mlir::LogicalResult printReduce(schedule::ReduceOp op);
   mlir::LogicalResult printRelayout(schedule::RelayoutOp op);
@@ -100,13 +104,13 @@ private:
   mlir::LogicalResult printWait(schedule::WaitOp op);
   mlir::LogicalResult printArrive(schedule::ArriveOp op);
   mlir::LogicalResult printSync(schedule::SyncOp op);
+  llvm::SmallVector<std::string> readableAfter(schedule::WaitOp wait);
   std::string flagText(mlir::Value buffer, mlir::ValueRange coordinates,
                        mlir::Value peer);
 
   // Places.cpp
   std::string placeText(mlir::Value place, mlir::Value trip);
   bool isApart() const;
-  bool indexesRing(schedule::LoopOp loop);
   int64_t slotsOf(schedule::LoopOp loop);
 
   // Expressions.cpp
@@ -136,7 +140,6 @@ private:
   llvm::StringMap<std::string> typeNames; ///< by definition
   std::string usings, body;
   unsigned depth = 0;
-  bool unrolling = false; ///< inside of a loop whose trips know their slot
 };
 
 } // namespace modelc

@@ -64,7 +64,7 @@ static std::string handleType(TileType tile, StringRef type, StringRef ring) {
 void KernelPrinter::printSharedPlaces() {
   SmallVector<AllocOp> allocs = allocsIn(kernel, Space::Shared);
   if (!isApart()) {
-    if (!allocs.empty()) {
+    if (kernel.getSharedBytes()) {
       line("DYNAMIC_SHARED(shared);");
     }
     for (AllocOp alloc : allocs) {
@@ -112,10 +112,8 @@ void KernelPrinter::printBarriers() {
     }
     any = true;
     std::string name = nameOf(alloc.getResult(), wishFor(alloc.getResult()));
-    std::string words = names.fresh(name + "Words");
-    line("BARRIER_WORDS(" + words + ", " + Twine(barrier.getSlots()) + ");");
-    line("const Barriers<" + Twine(barrier.getSlots()) + "> " + name + "{" +
-         words + "};");
+    line("const Barriers<" + Twine(barrier.getSlots()) + "> " + name +
+         "{(Barrier *)(shared + " + Twine(alloc.getAt().value_or(0)) + ")};");
     line("startBarriers(" + name + ", " + Twine(barrier.getCount()) + ");");
   });
   if (any) {
@@ -203,6 +201,12 @@ void KernelPrinter::printGridIndices(LoopOp grid, StringRef id) {
 LogicalResult KernelPrinter::printGrid(LoopOp grid) {
   ArrayRef<int64_t> order = grid.getOrder().value_or(ArrayRef<int64_t>());
   int64_t chiplets = order.empty() ? 1 : order[0];
+  for (Value upper : grid.getUpperBounds()) {
+    if (!spelled.contains(upper) && !matchPattern(upper, m_Constant())) {
+      std::string value = text(upper);
+      line("const int " + nameOf(upper, wishFor(upper)) + " = " + value + ";");
+    }
+  }
   SmallVector<std::string> counts;
   for (auto [upper, lower] :
        llvm::zip_equal(grid.getUpperBounds(), grid.getLowerBounds())) {

@@ -63,37 +63,12 @@ static bool isConstantMap(MapOp op) {
          matchPattern(body.getTerminator()->getOperand(0), m_Constant());
 }
 
-LogicalResult KernelPrinter::printMap(MapOp op) {
-  for (Value result : op.getResults()) {
-    if (failed(verifyFinal(op, result))) {
-      return failure();
-    }
-    if (cast<TileType>(result.getType()).getLayout() !=
-        cast<TileType>(op.getResult(0).getType()).getLayout()) {
-      return op.emitOpError("expected results of one layout");
-    }
-  }
+/// The region as a lambda over the registers of the results.
+LogicalResult KernelPrinter::printMapBody(MapOp op,
+                                          ArrayRef<std::string> inputs,
+                                          ArrayRef<std::string> results,
+                                          ArrayRef<int> reused) {
   Block &body = op.getBody().front();
-  SmallVector<int> reused = reusedInputs(op, [&](Value input, Value result) {
-    return handsOn(input, op, result.getType());
-  });
-  SmallVector<std::string> inputs, results;
-  for (Value input : op.getInputs()) {
-    inputs.push_back(text(input));
-  }
-  for (auto [i, result] : llvm::enumerate(op.getResults())) {
-    if (reused[i] >= 0) {
-      spelled[result] = inputs[reused[i]];
-      results.push_back(inputs[reused[i]]);
-    } else {
-      results.push_back(declareTile(result, wishFor(result)));
-    }
-  }
-  if (isConstantMap(op)) {
-    line("fill(" + results[0] + ", " +
-         text(body.getTerminator()->getOperand(0)) + ");");
-    return success();
-  }
   names.enterScope();
   BlockArgument row = body.getArgument(inputs.size()),
                 column = body.getArgument(inputs.size() + 1);
@@ -132,6 +107,40 @@ LogicalResult KernelPrinter::printMap(MapOp op) {
   close("});");
   names.leaveScope();
   return success();
+}
+
+LogicalResult KernelPrinter::printMap(MapOp op) {
+  for (Value result : op.getResults()) {
+    if (failed(verifyFinal(op, result))) {
+      return failure();
+    }
+    if (cast<TileType>(result.getType()).getLayout() !=
+        cast<TileType>(op.getResult(0).getType()).getLayout()) {
+      return op.emitOpError("expected results of one layout");
+    }
+  }
+  Block &body = op.getBody().front();
+  SmallVector<int> reused = reusedInputs(op, [&](Value input, Value result) {
+    return handsOn(input, op, result.getType());
+  });
+  SmallVector<std::string> inputs, results;
+  for (Value input : op.getInputs()) {
+    inputs.push_back(text(input));
+  }
+  for (auto [i, result] : llvm::enumerate(op.getResults())) {
+    if (reused[i] >= 0) {
+      spelled[result] = inputs[reused[i]];
+      results.push_back(inputs[reused[i]]);
+    } else {
+      results.push_back(declareTile(result, wishFor(result)));
+    }
+  }
+  if (isConstantMap(op)) {
+    line("fill(" + results[0] + ", " +
+         text(body.getTerminator()->getOperand(0)) + ");");
+    return success();
+  }
+  return printMapBody(op, inputs, results, reused);
 }
 
 //===----------------------------------------------------------------------===//

@@ -90,7 +90,7 @@ TILE_CONSTEXPR bool canReadMatrix() {
   return false;
 }
 template <class A, class Tile>
-TILE void readMatrix(Tile &, const char *, int) {}
+TILE void readMatrix(Tile &, const char *) {}
 
 } // namespace modelc
 
@@ -108,7 +108,8 @@ TILE void copyNear(Place<S> to, const V &from) {
   constexpr uint32_t beyond = 0x80000000u;
   const int rowBytes = (int)from.rowStride * (int)sizeof(T);
   const int rowEnd = V::rowsEnd ? maximum(minimum(from.rowLimit, S::rowCount), 0) : S::rowCount;
-  const uint32_t bytes = uniform(V::rowsEnd ? rowEnd * rowBytes : (S::rowCount - 1) * rowBytes + S::columnCount * (int)sizeof(T));
+  const uint32_t bytes =
+      uniform(V::rowsEnd ? rowEnd * rowBytes : (S::rowCount - 1) * rowBytes + S::columnCount * (int)sizeof(T));
   const Buffer source = buffer(from.base, bytes);
   copyUnits<S, Waves, kCopyBytes>([&](int waveByte, int, int row, int column) INLINE {
     uint32_t offset = row * rowBytes + column * (int)sizeof(T);
@@ -125,7 +126,7 @@ TILE void copyFar(Place<S> to, const V &from) {
   copyUnits<S, Waves, kCopyBytes>([&](int waveByte, int, int row, int column) INLINE {
     bool valid = from.hasColumns(column, kCopyBytes / (int)sizeof(typename S::Element));
     const void *source = kZeros;
-    if (!V::rowsEnd || !__is_same(decltype(from.rows), Paged) || from.hasRow(row, 0)) {
+    if (!V::rowsEnd || !V::isPaged || from.hasRow(row, 0)) {
       const int lies = from.rows.row(row);
       source = valid && from.hasRow(row, lies) ? (const void *)from.at(lies, column) : kZeros;
     }
@@ -152,7 +153,7 @@ TILE void copyTile(Place<S> to, const V &from) {
     static constexpr int k = depth;                                                                                    \
     static constexpr int a = sizeof(vectorA) / sizeof(operand), b = a, c = sizeof(vectorC) / sizeof(float);            \
     static constexpr int firstStep = rows(1);                                                                          \
-    TILE_MEMBER static void multiply(float *c, const operand *a, const operand *b) {                                          \
+    TILE_MEMBER static void multiply(float *c, const operand *a, const operand *b) {                                   \
       *(vectorC *)c = call(*(const vectorA *)a, *(const vectorA *)b, *(vectorC *)c);                                   \
     }                                                                                                                  \
   }

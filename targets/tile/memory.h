@@ -88,11 +88,12 @@ struct View {
 
   static constexpr bool isLimited = RowsEnd || ColumnsEnd;
   static constexpr bool rowsEnd = RowsEnd, columnsEnd = ColumnsEnd, isFar = Rows::isFar;
+  static constexpr bool isPaged = kSameType<Rows, Paged>;
   using Element = T;
 
   /// The limit of a gathered row is that of the number it is gathered by.
   TILE_MEMBER bool hasRow(int row, int lies) const {
-    return !RowsEnd || (unsigned)(__is_same(Rows, Paged) ? row : lies) < (unsigned)rowLimit;
+    return !RowsEnd || (unsigned)(kSameType<Rows, Paged> ? row : lies) < (unsigned)rowLimit;
   }
   TILE_MEMBER bool hasColumns(int column, int count) const { return !ColumnsEnd || column + count <= columnLimit; }
   /// The element at row `lies` of memory.
@@ -229,6 +230,12 @@ template <class T>
 TILE T loadScalar(const T *from) {
   return uniformValue(readGlobal<Pack<T, 1>>(from).v[0]);
 }
+template <class T>
+TILE void addScalar(T *to, T value) {
+  if (threadId() == 0) {
+    addGlobal(to, value);
+  }
+}
 /// One thread of the workgroup writes.
 template <class T>
 TILE void storeScalar(T *to, T value) {
@@ -236,6 +243,18 @@ TILE void storeScalar(T *to, T value) {
     writeGlobal(to, Pack<T, 1>{{value}});
   }
 }
+
+//===- Flags --------------------------------------------------------------===//
+
+/// What the workgroup stored is visible to who sees the flag.
+TILE void raiseFlag(int *flag, int value) {
+  fenceDevice();
+  sync();
+  if (threadId() == 0) {
+    storeRelease((uint32_t *)flag, (uint32_t)value);
+  }
+}
+TILE void waitForFlag(const int *flag, int value) { waitForFlag((const uint32_t *)flag, (uint32_t)value); }
 
 } // namespace modelc
 

@@ -30,6 +30,7 @@ TILE void mma(Tile<TC, LC> &c, const Tile<TA, LA> &a, const Tile<TB, LB> &b) {
                     LB::registers == I::b * repeatsK * repeatsN,
                 "expected registers of whole fragments");
   constexpr bool exchanged = LC::OfRegister::image(0) != I::firstStep;
+  static_assert(!exchanged || I::a == I::b, "expected operands of one shape where they are exchanged");
   repeat<repeatsK>([&](auto k) INLINE {
     repeat<repeatsM * repeatsN>([&](auto ij) INLINE {
       constexpr int i = ij.value / repeatsN, j = ij.value % repeatsN;

@@ -77,7 +77,8 @@ TILE void combineWaves(Tile<T, L> &tile, char *scratch) {
   sync();
   forEach<L>([&](auto i, int row, int column) INLINE {
     T sum = part[row + column];
-    repeat<parts - 1>([&](auto p) INLINE { sum = Combiner::combine(sum, part[(p.value + 1) * extent + row + column]); });
+    repeat<parts - 1>([&](auto p)
+                          INLINE { sum = Combiner::combine(sum, part[(p.value + 1) * extent + row + column]); });
     tile.v[i.value] = sum;
   });
   sync();
@@ -138,9 +139,7 @@ struct Holder {
     return position == 0 ? result : -1;
   }
   /// Every element is in each wave.
-  TILE_CONSTEXPR static bool isWhole() {
-    return L::OfWave::reach() == 0;
-  }
+  TILE_CONSTEXPR static bool isWhole() { return L::OfWave::reach() == 0; }
 };
 
 /// The holder of bits 1 << 0, 1 << 1, ... of rows or columns.
@@ -183,18 +182,13 @@ struct HoldersOfImages<L, Bits<I...>> {
   using Type = Bits<Holder<L>::of(I)...>;
 };
 
-template <class A, class B>
-constexpr bool kSameBits = false;
-template <class A>
-constexpr bool kSameBits<A, A> = true;
-
 /// The same elements in another layout of the same waves.
 template <class T, class To, class From>
 TILE void relayout(Tile<T, To> &result, const Tile<T, From> &tile) {
-  static_assert(kSameBits<typename To::OfWave, typename From::OfWave>,
+  static_assert(kSameType<typename To::OfWave, typename From::OfWave>,
                 "expected the same elements in each wave; others need a shared place");
   using OfLane = typename HoldersOfImages<From, typename To::OfLane>::Type;
-  constexpr bool inLane = kSameBits<typename To::OfLane, typename From::OfLane>;
+  constexpr bool inLane = kSameType<typename To::OfLane, typename From::OfLane>;
   const int mine = inLane ? 0 : mapBits<OfLane>(laneId());
   repeat<To::registers>([&](auto r) INLINE {
     constexpr int holder = Holder<From>::of(To::OfRegister::map(r.value));

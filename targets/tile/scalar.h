@@ -54,7 +54,8 @@ TILE float power(float x, float y) { return exp2(y * log2(x)); }
 /// Abramowitz and Stegun 7.1.26: absolute error below 1.5e-7.
 TILE float erf(float x) {
   const float a = absolute(x), t = 1 / (1 + 0.3275911f * a);
-  const float sum = ((((1.061405429f * t - 1.453152027f) * t + 1.421413741f) * t - 0.284496736f) * t + 0.254829592f) * t;
+  const float sum =
+      ((((1.061405429f * t - 1.453152027f) * t + 1.421413741f) * t - 0.284496736f) * t + 0.254829592f) * t;
   return __builtin_copysignf(1 - sum * exp(-a * a), x);
 }
 /// Reduces the angle in two steps of a product that is exact to far beyond

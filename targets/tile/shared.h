@@ -83,8 +83,8 @@ struct SharedAccess {
   using OfWave = typename BytesOf<S, T, typename L::OfWave>::Type;
   static constexpr int reach = OfLane::reach() | OfWave::reach();
   using InRegister = Run<OfRegister, (int)sizeof(typename S::Element), 16>;
-  static constexpr int bytes =
-      (int)sizeof(typename S::Element) << smaller(InRegister::lengthBits(reach), log2Of(16 / sizeof(typename S::Element)));
+  static constexpr int bytes = (int)sizeof(typename S::Element)
+                               << smaller(InRegister::lengthBits(reach), log2Of(16 / sizeof(typename S::Element)));
   static constexpr int count = bytes / sizeof(typename S::Element);
   static constexpr int inner = InRegister::spread(count - 1);
 
@@ -108,10 +108,10 @@ template <bool T = false, class E, class L, class S>
 TILE void loadShared(Tile<E, L> &tile, Place<S> from) {
   static_assert(sizeof(E) == sizeof(typename S::Element), "expected elements of equal width");
   using A = SharedAccess<S, L, T>;
-  const int start = A::start();
   if constexpr (canReadMatrix<A, E>()) {
-    readMatrix<A>(tile, from.at, start);
+    readMatrix<A>(tile, from.at);
   } else {
+    const int start = A::start();
     repeat<L::registers>([&](auto r) INLINE {
       if constexpr ((r.value & A::inner) == 0) {
         const auto pack = *(const Pack<E, A::count> *)(from.at + A::template at<r.value>(start));

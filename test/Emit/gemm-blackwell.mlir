@@ -1,13 +1,40 @@
-// RUN: %modelc-opt %s | %modelc-opt | FileCheck %s
 // Form (C): the accumulator lies in tensor memory, one thread issues everything.
-// CHECK: schedule.kernel @linear
+//
+// RUN: %emit %s -o %t.cu
+// RUN: FileCheck %s < %t.cu
+// RUN: %emulate -DKERNEL='"%t.cu"' -DBOXES -DTHREADS=128 -DSIZE=128 -DSHARED_BYTES=131144 -DSHARED_LIMIT=232448 %S/Inputs/gemm.cpp -o %t.run
+// RUN: env EMULATOR_COPIES=lazy %t.run | FileCheck %s --check-prefix=VALUES
+// RUN: env EMULATOR_COPIES=eager EMULATOR_SEED=5 %t.run | FileCheck %s --check-prefix=VALUES
+// VALUES: m = 256: right
+// VALUES: m = 200: right
+// VALUES: m = 1: right
+//
+// RUN: %race -DKERNEL='"%t.cu"' -DBOXES -DTHREADS=128 -DSIZE=128 -DSHARED_BYTES=131144 -DSHARED_LIMIT=232448 %S/Inputs/gemm.cpp -o %t.race
+// RUN: env EMULATOR_COPIES=eager %t.race 200 | FileCheck %s --check-prefix=RACE
+// RACE: m = 200: right
+// RUN: %if nvcc %{ %cuda -arch=sm_100a -cubin %t.cu -x cu -o /dev/null 2>&1 | FileCheck %s --check-prefix=PTX %}
+// RUN: %if nvcc %{ %cuda -arch=sm_103a -cubin %t.cu -x cu -o /dev/null 2>&1 | FileCheck %s --check-prefix=PTX %}
+// PTX: 0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+//
+// CHECK: const uint32_t tensor = allocTensor<128>();
+// CHECK: const TensorPlace<128, 128> product{tensor + 0};
+// CHECK: for (int step = 0; step < 4; ++step) {
+// CHECK-NEXT: waitFor(full[step]);
+// CHECK-NEXT: mma<Tcgen05Bf16>(product, aRing[step], wRing[step], step > 0);
+// CHECK-NEXT: arriveAfterMma(empty[step]);
+// CHECK: if (index < 4) {
+// CHECK-NEXT: waitFor(empty[step - 1]);
+// CHECK: arriveAfterMma(done[0]);
+// CHECK-NEXT: waitFor(done[0]);
+// CHECK: loadTensor(productTile, product);
+// CHECK: freeTensor<128>(tensor);
 #c = #schedule.layout<(register = [0:1, 0:2, 0:4, 0:8, 0:16, 0:32, 0:64], lane = [1:0, 2:0, 4:0, 8:0, 16:0], wave = [32:0, 64:0]) -> (row = 128, column = 128)>
 #swizzled = #schedule.layout<(row = [144, 288, 576, 1024, 2048, 4096, 8192], column = [2, 4, 8, 16, 32, 64]) -> (byte = 16384)>
 
 module attributes {schedule.target = "b200"} {
 schedule.kernel @linear(%a: !schedule.buffer<?x256xbf16>, %w: !schedule.buffer<256x256xbf16>, %d: !schedule.buffer<?x256xbf16>, %m: index)
     guard [#schedule.range<"m", 1 to 16384>]
-    attributes {waves = 4 : i64, stage = #schedule<stage final>, shared_bytes = 131136 : i64, op_name = "linear", note = "128x128x64, 4 slots", tensor_columns = 128 : i64} {
+    attributes {waves = 4 : i64, stage = #schedule<stage final>, shared_bytes = 131144 : i64, op_name = "linear", note = "128x128x64, 4 slots", tensor_columns = 128 : i64} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index

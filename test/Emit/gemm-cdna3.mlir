@@ -1,6 +1,33 @@
-// RUN: %modelc-opt %s | %modelc-opt | FileCheck %s
 // Form (A) with the older instruction and copies of four bytes a lane.
-// CHECK: schedule.kernel @linear
+//
+// RUN: %emit %s -o %t.hip
+// RUN: FileCheck %s < %t.hip
+// RUN: %emulate -DKERNEL='"%t.hip"' -DMODELC_CHIP=942 -DTHREADS=256 -DSIZE=64 -DSHARED_BYTES=0 -DSHARED_LIMIT=65536 %S/Inputs/gemm.cpp -o %t.run
+// RUN: env EMULATOR_COPIES=lazy %t.run | FileCheck %s --check-prefix=VALUES
+// RUN: env EMULATOR_COPIES=eager EMULATOR_SEED=5 %t.run | FileCheck %s --check-prefix=VALUES
+// VALUES: m = 256: right
+// VALUES: m = 200: right
+// VALUES: m = 1: right
+//
+// RUN: %amdgpu --offload-arch=gfx942 -S %t.hip -o - | FileCheck %s --check-prefix=ISA
+// ISA: buffer_load_dword {{.*}} lds
+// ISA: v_mfma_f32_16x16x16_bf16
+// ISA: ScratchSize: 0
+//
+// CHECK: using ARing = Shared<bf16, Row<144, 288, 576, 1024, 2048, 4096>, Column<2, 4, 8, 16, 32, 64>>;
+// CHECK: WORKGROUP(256, 1) linear(const bf16 *a, const bf16 *w, bf16 *d, int m) {
+// CHECK-NEXT: SHARED_OBJECT(aRingBytes0, 8192);
+// CHECK-NEXT: SHARED_OBJECT(aRingBytes1, 8192);
+// CHECK-NEXT: SHARED_OBJECT(aRingBytes2, 8192);
+// CHECK-NEXT: const ApartRing<ARing, 3> aRing{{{{aRingBytes0, aRingBytes1, aRingBytes2}}}};
+// CHECK: unroll<3>(0, 4, [&](auto step) INLINE {
+// CHECK-NEXT: waitCopies<16>();
+// CHECK-NEXT: sync();
+// CHECK: copyTile<4>(aRing[step + 2], view(a + offset(row, 256, depth), 256).limitRows(m - row).limitColumns(256 - depth));
+// CHECK: loadShared(aTile, aRing[step]);
+// CHECK: mma<Mfma16x16x16Bf16>(accumulator, aTile, wTile);
+// CHECK: waitCopies<0>();
+// CHECK: storeTile<8>(result, view(d + offset(row, 256, column), 256).limitRows(m - row));
 #a = #schedule.layout<(register = [0:1, 0:2, 0:16, 0:32, 16:0], lane = [1:0, 2:0, 4:0, 8:0, 0:4, 0:8], wave = [0:0, 32:0]) -> (row = 64, column = 64)>
 #b = #schedule.layout<(register = [0:1, 0:2, 0:16, 0:32, 16:0], lane = [1:0, 2:0, 4:0, 8:0, 0:4, 0:8], wave = [32:0, 0:0]) -> (row = 64, column = 64)>
 #c = #schedule.layout<(register = [1:0, 2:0, 0:16, 16:0], lane = [0:1, 0:2, 0:4, 0:8, 4:0, 8:0], wave = [0:32, 32:0]) -> (row = 64, column = 64)>

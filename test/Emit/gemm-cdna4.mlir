@@ -1,6 +1,44 @@
-// RUN: %modelc-opt %s | %modelc-opt | FileCheck %s
 // Form (A): operands through a ring in shared memory, filled by counted copies.
-// CHECK: schedule.kernel @linear
+//
+// RUN: %emit %s -o %t.hip
+// RUN: FileCheck %s < %t.hip
+// RUN: %emulate -DKERNEL='"%t.hip"' -DTHREADS=256 -DSIZE=128 -DSHARED_BYTES=0 -DSHARED_LIMIT=163840 %S/Inputs/gemm.cpp -o %t.run
+// RUN: env EMULATOR_COPIES=lazy %t.run | FileCheck %s --check-prefix=VALUES
+// RUN: env EMULATOR_COPIES=eager EMULATOR_SEED=5 %t.run | FileCheck %s --check-prefix=VALUES
+// VALUES: m = 256: right
+// VALUES: m = 200: right
+// VALUES: m = 1: right
+//
+// RUN: %race -DKERNEL='"%t.hip"' -DTHREADS=256 -DSIZE=128 -DSHARED_BYTES=0 -DSHARED_LIMIT=163840 %S/Inputs/gemm.cpp -o %t.race
+// RUN: env EMULATOR_COPIES=eager %t.race 200 | FileCheck %s --check-prefix=RACE
+// RACE: m = 200: right
+//
+// In the loop all waits leave the next trip in flight, and nothing is spilled.
+// RUN: %amdgpu --offload-arch=gfx950 -S %t.hip -o - | FileCheck %s --check-prefix=ISA
+// ISA-LABEL: linear:
+// ISA: s_waitcnt vmcnt(8)
+// ISA-NOT: vmcnt({{[0-7]}})
+// ISA: v_mfma_f32_16x16x32_bf16
+// ISA-NOT: vmcnt({{[0-7]}})
+// ISA: s_barrier
+// ISA-NOT: vmcnt({{[0-7]}})
+// ISA: s_barrier
+// ISA: ScratchSize: 0
+//
+// CHECK: using ARing = Shared<bf16, Row<144, 288, 576, 1024, 2048, 4096, 8192>, Column<2, 4, 8, 16, 32, 64>>;
+// CHECK: WORKGROUP(256, 1) linear(const bf16 *a, const bf16 *w, bf16 *d, int m) {
+// CHECK-NEXT: SHARED_OBJECT(aRingBytes0, 16384);
+// CHECK-NEXT: SHARED_OBJECT(aRingBytes1, 16384);
+// CHECK-NEXT: SHARED_OBJECT(aRingBytes2, 16384);
+// CHECK-NEXT: const ApartRing<ARing, 3> aRing{{{{aRingBytes0, aRingBytes1, aRingBytes2}}}};
+// CHECK: unroll<3>(0, 4, [&](auto step) INLINE {
+// CHECK-NEXT: waitCopies<8>();
+// CHECK-NEXT: sync();
+// CHECK: copyTile<4>(aRing[step + 2], view(a + offset(row, 256, depth), 256).limitRows(m - row).limitColumns(256 - depth));
+// CHECK: loadShared(aTile, aRing[step]);
+// CHECK: mma<Mfma16x16x32Bf16>(accumulator, aTile, wTile);
+// CHECK: waitCopies<0>();
+// CHECK: storeTile<8>(result, view(d + offset(row, 256, column), 256).limitRows(m - row));
 #a = #schedule.layout<(register = [0:1, 0:2, 0:4, 0:32, 16:0, 32:0], lane = [1:0, 2:0, 4:0, 8:0, 0:8, 0:16], wave = [0:0, 64:0]) -> (row = 128, column = 64)>
 #b = #schedule.layout<(register = [0:1, 0:2, 0:4, 0:32, 16:0, 32:0], lane = [1:0, 2:0, 4:0, 8:0, 0:8, 0:16], wave = [64:0, 0:0]) -> (row = 128, column = 64)>
 #c = #schedule.layout<(register = [1:0, 2:0, 0:16, 0:32, 16:0, 32:0], lane = [0:1, 0:2, 0:4, 0:8, 4:0, 8:0], wave = [0:64, 64:0]) -> (row = 128, column = 128)>

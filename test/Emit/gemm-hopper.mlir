@@ -1,6 +1,34 @@
-// RUN: %modelc-opt %s | %modelc-opt | FileCheck %s
 // Form (B): operands in shared memory, filled by boxes; four waves multiply together.
-// CHECK: schedule.kernel @linear
+//
+// RUN: %emit %s -o %t.cu
+// RUN: FileCheck %s < %t.cu
+// RUN: %emulate -DKERNEL='"%t.cu"' -DBOXES -DTHREADS=256 -DSIZE=128 -DSHARED_BYTES=131136 -DSHARED_LIMIT=232448 %S/Inputs/gemm.cpp -o %t.run
+// RUN: env EMULATOR_COPIES=lazy %t.run | FileCheck %s --check-prefix=VALUES
+// RUN: env EMULATOR_COPIES=eager EMULATOR_SEED=5 %t.run | FileCheck %s --check-prefix=VALUES
+// VALUES: m = 256: right
+// VALUES: m = 200: right
+// VALUES: m = 1: right
+//
+// RUN: %race -DKERNEL='"%t.cu"' -DBOXES -DTHREADS=256 -DSIZE=128 -DSHARED_BYTES=131136 -DSHARED_LIMIT=232448 %S/Inputs/gemm.cpp -o %t.race
+// RUN: env EMULATOR_COPIES=eager %t.race 200 | FileCheck %s --check-prefix=RACE
+// RACE: m = 200: right
+// RUN: %if nvcc %{ %cuda -arch=sm_90a -cubin %t.cu -x cu -o /dev/null 2>&1 | FileCheck %s --check-prefix=PTX %}
+// PTX-NOT: serialized
+// PTX: 0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+//
+// CHECK: linear(bf16 *d, int m, GRID_CONSTANT TensorMap aMap, GRID_CONSTANT TensorMap wMap) {
+// CHECK: const Barriers<4> full{(Barrier *)(shared + 131072)};
+// CHECK: startBarriers(full, 1);
+// CHECK: barriersAreReady();
+// CHECK: for (int step = 0; step < 4; ++step) {
+// CHECK-NEXT: waitFor(full[step]);
+// CHECK-NEXT: mma<WgmmaBf16>(accumulator, aRing[step], wRing[step]);
+// CHECK-NEXT: waitMatrix<1>();
+// CHECK-NEXT: sync();
+// CHECK: if (index < 4) {
+// CHECK: arriveExpect(full[step + 3], 32768);
+// CHECK: copyBox(aRing[step + 3], aMap, depth, row, full[step + 3]);
+// CHECK: waitMatrix<0>(accumulator);
 #c = #schedule.layout<(register = [0:1, 8:0, 0:8, 0:16, 0:32, 0:64], lane = [0:2, 0:4, 1:0, 2:0, 4:0], wave = [16:0, 32:0, 64:0]) -> (row = 128, column = 128)>
 #swizzled = #schedule.layout<(row = [144, 288, 576, 1024, 2048, 4096, 8192], column = [2, 4, 8, 16, 32, 64]) -> (byte = 16384)>
 

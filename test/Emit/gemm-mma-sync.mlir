@@ -1,6 +1,30 @@
-// RUN: %modelc-opt %s | %modelc-opt | FileCheck %s
 // Form (A) with groups of 16-byte copies and products of one wave.
-// CHECK: schedule.kernel @linear
+//
+// RUN: %emit %s -o %t.cu
+// RUN: FileCheck %s < %t.cu
+// RUN: %emulate -DKERNEL='"%t.cu"' -DTHREADS=128 -DSIZE=128 -DSHARED_BYTES=98304 -DSHARED_LIMIT=232448 %S/Inputs/gemm.cpp -o %t.run
+// RUN: env EMULATOR_COPIES=lazy %t.run | FileCheck %s --check-prefix=VALUES
+// RUN: env EMULATOR_COPIES=eager EMULATOR_SEED=5 %t.run | FileCheck %s --check-prefix=VALUES
+// VALUES: m = 256: right
+// VALUES: m = 200: right
+// VALUES: m = 1: right
+//
+// RUN: %if nvcc %{ %cuda -arch=sm_90a -cubin %t.cu -x cu -o /dev/null 2>&1 | FileCheck %s --check-prefix=PTX %}
+// RUN: %if nvcc %{ %cuda -arch=sm_100a -cubin %t.cu -x cu -o /dev/null 2>&1 | FileCheck %s --check-prefix=PTX %}
+// PTX: 0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+//
+// CHECK: using ARing = Shared<bf16, Row<144, 288, 576, 1024, 2048, 4096, 8192>, Column<2, 4, 8, 16, 32, 64>>;
+// CHECK: WORKGROUP(128, {{[12]}}) linear(const bf16 *a, const bf16 *w, bf16 *d, int m) {
+// CHECK-NEXT: DYNAMIC_SHARED(shared);
+// CHECK-NEXT: const Ring<ARing, 3> aRing{shared + 0};
+// CHECK: for (int step = 0; step < 4; ++step) {
+// CHECK-NEXT: waitCopies<2>();
+// CHECK-NEXT: sync();
+// CHECK: copyTile<4>(aRing[step + 2], view(a + offset(row, 256, depth), 256).limitRows(m - row).limitColumns(256 - depth));
+// CHECK: loadShared(aTile, aRing[step]);
+// CHECK: mma<MmaSync16x8x16Bf16>(accumulator, aTile, wTile);
+// CHECK: waitCopies<0>();
+// CHECK: storeTile<8>(result, view(d + offset(row, 256, column), 256).limitRows(m - row));
 #a = #schedule.layout<(register = [0:1, 8:0, 0:8, 0:16, 0:32, 16:0, 32:0], lane = [0:2, 0:4, 1:0, 2:0, 4:0], wave = [0:0, 64:0]) -> (row = 128, column = 64)>
 #b = #schedule.layout<(register = [0:1, 0:8, 0:16, 0:32, 8:0, 16:0, 32:0], lane = [0:2, 0:4, 1:0, 2:0, 4:0], wave = [64:0, 0:0]) -> (row = 128, column = 64)>
 #c = #schedule.layout<(register = [0:1, 8:0, 0:8, 0:16, 0:32, 16:0, 32:0], lane = [0:2, 0:4, 1:0, 2:0, 4:0], wave = [0:64, 64:0]) -> (row = 128, column = 128)>

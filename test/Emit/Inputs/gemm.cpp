@@ -1,6 +1,6 @@
 // Runs an emitted product on the emulator against sums in double, with M that
-// fills its tiles and M that does not. KERNEL names the source, THREADS, SIZE and
-// SHARED_BYTES its launch.
+// fills its tiles and M that does not. KERNEL names the source, THREADS, SIZE (of
+// a tile) and SHARED_BYTES its launch, BOXES that operands come by tensor maps.
 #include KERNEL
 
 #include "../../Emulator/Inputs/compare.h"
@@ -59,9 +59,15 @@ void runSize(int m) {
 
 } // namespace
 
-int main() {
-  runSize(256);
-  runSize(200);
-  runSize(1);
+/// The sizes of the command line, or all.
+int main(int count, char **arguments) {
+  for (int i = 1; i < count; ++i) {
+    runSize(std::atoi(arguments[i]));
+  }
+  if (count == 1) {
+    runSize(256);
+    runSize(200);
+    runSize(1);
+  }
   return wrongResults;
 }

@@ -1,0 +1,115 @@
+//===- tensorTiles.cuh - Products into tensor memory ----------------------===//
+//
+// Included by tiles.cuh, whose head lists the names. sm_100a and later.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TARGETS_NVIDIA_TENSORTILES_CUH
+#define TARGETS_NVIDIA_TENSORTILES_CUH
+
+namespace modelc {
+
+/// Takes columns of tensor memory for the whole workgroup.
+template <int Columns>
+TILE uint32_t allocTensor() {
+  SHARED(uint32_t, tensorAddress, 1);
+  if (waveId() == 0) {
+    tensorAlloc<Columns>(&tensorAddress[0]);
+    tensorRelinquish();
+  }
+  tensorFenceBefore();
+  sync();
+  tensorFenceAfter();
+  return tensorAddress[0];
+}
+template <int Columns>
+TILE void freeTensor(uint32_t address) {
+  tensorFenceBefore();
+  sync();
+  if (waveId() == 0) {
+    tensorFree<Columns>(address);
+  }
+}
+
+/// An accumulator: 128 rows in lanes, further rows in further columns.
+template <int Rows, int Columns>
+struct TensorPlace {
+  uint32_t address;
+};
+
+TILE void arriveAfterMma(BarrierTrip at) {
+  if (isIssuer()) {
+    tensorCommit(at.barrier);
+  }
+}
+
+template <class S>
+TILE uint64_t tensorDescriptor(Place<S> place, int byte) {
+  using O = Operand<S>;
+  return sharedDescriptorBlackwell(sharedAddress(place.at + byte), O::strideBytes,
+                                   S::columnCount > S::neighbours() ? O::leadingBytes : 0, O::swizzle);
+}
+
+struct Tcgen05Bf16 {
+  static constexpr int k = 16;
+  TILE_CONSTEXPR static uint32_t instruction(int rows, int columns, bool transposed) {
+    return tensorInstructionBf16(rows, columns, Major::K, transposed ? Major::MN : Major::K);
+  }
+  TILE_MEMBER static void multiply(uint32_t d, uint64_t a, uint64_t b, uint32_t instruction, bool add) {
+    tensorMmaBf16(d, a, b, instruction, add);
+  }
+};
+struct Tcgen05F8 {
+  static constexpr int k = 32;
+  TILE_CONSTEXPR static uint32_t instruction(int rows, int columns, bool) {
+    return tensorInstructionFp8(rows, columns);
+  }
+  TILE_MEMBER static void multiply(uint32_t d, uint64_t a, uint64_t b, uint32_t instruction, bool add) {
+    tensorMmaFp8(d, a, b, instruction, add);
+  }
+};
+
+/// c (+)= a b^T, both in shared memory; issued by one thread, done when a barrier
+/// that arrives after it says so.
+template <class I, bool BTransposed = false, int Rows, int Columns, class SA, class SB>
+TILE void mma(TensorPlace<Rows, Columns> c, Place<SA> a, Place<SB> b, bool add = true) {
+  constexpr int height = smaller(Rows, 128), width = smaller(Columns, 256);
+  if (!isIssuer()) {
+    return;
+  }
+  tensorFenceAfter();
+  repeat<Rows / height>([&](auto i) INLINE {
+    repeat<Columns / width>([&](auto j) INLINE {
+      repeat<SA::columnCount / I::k>([&](auto step) INLINE {
+        constexpr int k = step.value * I::k;
+        constexpr int byteA = SA::at(rows(i.value * height) | columns(k));
+        constexpr int byteB =
+            SB::at(BTransposed ? rows(k) | columns(j.value * width) : rows(j.value * width) | columns(k));
+        I::multiply(c.address + i.value * Columns + j.value * width, tensorDescriptor(a, byteA),
+                    tensorDescriptor(b, byteB), I::instruction(height, width, BTransposed), add || step.value > 0);
+      });
+    });
+  });
+}
+
+/// An accumulator to registers: lanes and the first waves hold rows.
+template <class L, int Rows, int Columns>
+TILE void loadTensor(Tile<float, L> &tile, TensorPlace<Rows, Columns> from) {
+  static_assert(L::OfLane::image(0) == rows(1) && L::OfLane::image(4) == rows(16) && L::OfWave::image(0) == rows(32),
+                "expected one row for each lane, and 32 rows for each wave");
+  constexpr int chunk = smaller(64, 1 << Run<typename L::OfRegister, columns(1), 64>::lengthBits(0));
+  static_assert(chunk >= 8, "expected neighbouring columns in the registers of a lane");
+  const int wave = waveId();
+  const int column = mapBits<typename ColumnPart<typename L::OfWave>::Type>(wave);
+  tensorFenceAfter();
+  repeat<L::registers / chunk>([&](auto c) INLINE {
+    constexpr int image = L::OfRegister::map(c.value * chunk);
+    constexpr int behind = columnOf(image) + rowOf(image) / 128 * Columns;
+    tensorLoad(*(float (*)[chunk])(tile.v + c.value * chunk), from.address + column + behind + (wave % 4 * 32 << 16));
+  });
+  tensorWaitLoads(tile.v);
+  tensorFenceBefore();
+}
+
+} // namespace modelc
+
+#endif // TARGETS_NVIDIA_TENSORTILES_CUH

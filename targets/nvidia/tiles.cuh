@@ -1,0 +1,101 @@
+//===- tiles.cuh - What an emitted kernel includes: sm_90a, sm_100a, sm_103a =//
+//
+// The tile functions of ../tile.h on the instructions of instructions.cuh, and
+// what differs between machines: copies to shared memory, barriers, the matrix
+// instructions of the [[mma]] rows, accesses to global memory.
+//
+//   WORKGROUP(threads, perUnit) name(arguments) {...}     a kernel
+//   copyTile<Waves>(place, view)     asynchronous; one entry of waitCopies for each call
+//   copyBox(place, map, x, y[, z], barriers[trip])        through a tensor map; arrives as bytes
+//   Barriers<slots> b{words};  startBarriers(b, arrivals);  barriersAreReady();
+//   arriveExpect(b[trip], bytes)  arriveAfterMma(b[trip])  arriveOnce(b[trip])  waitFor(b[trip])
+//   allocTensor<columns>()  freeTensor<columns>(address)  TensorPlace<rows, columns>  loadTensor(tile, place)
+//   mma<Instruction>(accumulator, a, b[, add])            operands: tiles or places
+//   waitMatrix<pending>(accumulators...)
+//
+// Copies of boxes, arrivals, products into tensor memory: all threads call, one
+// thread acts.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TARGETS_NVIDIA_TILES_CUH
+#define TARGETS_NVIDIA_TILES_CUH
+
+#include "instructions.cuh"
+
+#define TILE DEV
+#ifdef MODELC_EMULATOR
+#define TILE_MEMBER __attribute__((always_inline))
+#define TILE_CONSTEXPR consteval
+#define INLINE __attribute__((always_inline))
+#else
+#define TILE_MEMBER __device__ __forceinline__
+#define TILE_CONSTEXPR __attribute__((host)) __attribute__((device)) consteval
+#ifdef __clang__
+#define INLINE __attribute__((always_inline))
+#else
+#define INLINE
+#endif
+#endif
+
+#define WORKGROUP(threads, perUnit) KERNEL(threads, perUnit)
+
+namespace modelc {
+
+//===- Elements -----------------------------------------------------------===//
+
+/// Eight bits: E4M3.
+struct f8 {
+  uint8_t bits;
+};
+TILE f8 toF8(float x) { return {(uint8_t)packFp8(x, 0.0f)}; }
+TILE float toFloat(f8 x) { return unpackFp8((uint16_t)x.bits)[0]; }
+
+template <class T>
+TILE T uniformValue(T value) {
+  return value;
+}
+
+//===- Global memory ------------------------------------------------------===//
+
+template <class P, class T>
+TILE P readGlobal(const T *from) {
+  return *(const P *)from;
+}
+template <class P, class T>
+TILE P readStreaming(const T *from) {
+  if constexpr (sizeof(P) == 4) {
+    return __builtin_bit_cast(P, loadNontemporal((const uint32_t *)from));
+  } else if constexpr (sizeof(P) == 8) {
+    return __builtin_bit_cast(P, loadNontemporal((const u32x2 *)from));
+  } else {
+    return __builtin_bit_cast(P, loadNontemporal((const u32x4 *)from));
+  }
+}
+template <class P, class T>
+TILE P readOrZero(const T *from, bool valid) {
+  return valid ? *(const P *)from : P{};
+}
+template <class P, class T>
+TILE void writeGlobal(T *to, P pack) {
+  *(P *)to = pack;
+}
+template <class T>
+TILE void addGlobal(T *to, T value) {
+  atomicAdd(to, value);
+}
+
+/// All reads of registers are waited for where they are used.
+template <int Pending>
+TILE void waitReads() {}
+
+} // namespace modelc
+
+// clang-format off: the later ones use the earlier ones.
+#include "../tile/layout.h"
+#include "readMatrix.cuh"
+#include "../tile.h"
+#include "matrixTiles.cuh"
+#include "tensorTiles.cuh"
+// clang-format on
+
+#endif // TARGETS_NVIDIA_TILES_CUH
