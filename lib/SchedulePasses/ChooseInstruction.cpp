@@ -58,13 +58,22 @@ static bool isCarried(MmaOp mma) {
          isZero(loop.getInits()[index]);
 }
 
+/// Whether the host can know the value when it describes a tensor to the copy
+/// unit: a constant or a size of the run.
+static bool isKnownToHost(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  return matchPattern(value, m_Constant()) ||
+         (argument && isa<KernelOp>(argument.getOwner()->getParentOp()));
+}
+
 /// Whether one instruction of the copy unit can fetch what the load reads.
 static bool isBox(Value operand, const Target &target) {
   auto load = operand.getDefiningOp<LoadOp>();
   auto buffer =
       load ? dyn_cast<BufferType>(load.getSource().getType()) : BufferType();
   if (!target.copy.boxes || !buffer || load.getRows() || load.getPageTable() ||
-      load.getDims() || load.getTransposed() ||
+      load.getDims() || load.getTransposed() || buffer.getRank() != 2 ||
+      !llvm::all_of(load.getValid(), isKnownToHost) ||
       !llvm::all_of(operand.getUsers(), llvm::IsaPred<MmaOp>)) {
     return false;
   }
