@@ -111,6 +111,25 @@ static LogicalResult checkMma(MmaOp mma, const Target &target) {
   return success();
 }
 
+/// Tensor memory gives every wave its own part: only in the layout of the row.
+static LogicalResult checkDrain(LoadOp load, const Target &target) {
+  auto source = dyn_cast<TileType>(load.getSource().getType());
+  if (!source || source.getSpace() != Space::Tensor) {
+    return success();
+  }
+  for (Operation *user : load.getSource().getUsers()) {
+    auto mma = dyn_cast<MmaOp>(user);
+    auto value = cast<TileType>(load.getResult().getType());
+    if (mma && value.getLayout().getLayout() !=
+                   accumulatorLayout(splitOf(mma, target))) {
+      return load.emitOpError("expected the layout in which ")
+             << *mma.getInstruction() << " leaves its accumulator, got "
+             << value;
+    }
+  }
+  return success();
+}
+
 /// Every value has registers, every place an address.
 static LogicalResult checkFinal(KernelOp kernel, const Target &target) {
   WalkResult result = kernel.walk([&](Operation *op) {
@@ -127,8 +146,11 @@ static LogicalResult checkFinal(KernelOp kernel, const Target &target) {
       alloc.emitOpError("expected a place with an address");
       return WalkResult::interrupt();
     }
-    auto mma = dyn_cast<MmaOp>(op);
-    return WalkResult(mma ? checkMma(mma, target) : success());
+    if (auto mma = dyn_cast<MmaOp>(op)) {
+      return WalkResult(checkMma(mma, target));
+    }
+    auto load = dyn_cast<LoadOp>(op);
+    return WalkResult(load ? checkDrain(load, target) : success());
   });
   return failure(result.wasInterrupted());
 }

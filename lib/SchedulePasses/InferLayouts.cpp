@@ -98,11 +98,15 @@ void Inference::set(Value value, const Layout &layout) {
   }
 }
 
+/// An accumulator in tensor memory is read as its instruction left it.
 void Inference::anchorAccumulator(MmaOp mma) {
-  if (isValue(mma.getAccumulator())) {
-    Layout layout = accumulatorLayout(splitOf(mma, target));
-    set(mma.getResult(), layout);
-    set(mma.getAccumulator(), layout);
+  Layout layout = accumulatorLayout(splitOf(mma, target));
+  set(mma.getAccumulator(), layout);
+  set(mma.getResult(), layout);
+  for (Operation *user : mma.getAccumulator().getUsers()) {
+    if (auto load = dyn_cast<LoadOp>(user)) {
+      set(load.getResult(), layout);
+    }
   }
 }
 
@@ -260,7 +264,9 @@ Value Inference::remake(Value value, TileType type, Operation *before) {
   Operation *op = value.getDefiningOp();
   bool constant = isa_and_nonnull<MapOp>(op) && op->getNumOperands() == 0;
   auto load = dyn_cast_or_null<LoadOp>(op);
-  bool place = load && isa<TileType>(load.getSource().getType()) &&
+  auto source =
+      load ? dyn_cast<TileType>(load.getSource().getType()) : TileType();
+  bool place = source && source.getSpace() == Space::Shared &&
                op->getBlock() == before->getBlock();
   OpBuilder builder(before);
   if (constant || place) {
