@@ -9,12 +9,14 @@
 #ifndef LIB_KERNELS_KERNELS_H
 #define LIB_KERNELS_KERNELS_H
 
+#include "dialects/Schedule/Schedule.h"
 #include "lib/Hardware/Hardware.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/LogicalResult.h"
 #include <functional>
 #include <map>
 #include <string>
+#include <vector>
 
 namespace mlir {
 class ModuleOp;
@@ -22,17 +24,17 @@ class ModuleOp;
 
 namespace modelc {
 
-namespace schedule {
-class KernelOp;
-} // namespace schedule
-
 /// Values of size arguments by name.
 using SizesOfRun = std::map<std::string, double>;
 
-/// Seconds that plain kernels take one after the other, or failure if they
-/// cannot be scheduled on the target. May change the kernels.
-using EvaluateKernels = std::function<llvm::FailureOr<double>(
-    llvm::ArrayRef<schedule::KernelOp> kernels, const SizesOfRun &sizes)>;
+/// Kernels, in the plain form, that run one after the other.
+using KernelSequence = llvm::SmallVector<schedule::KernelOp, 2>;
+
+/// Seconds of each candidate, or failure for one that cannot be scheduled on
+/// the target. All at once, so that passes run once for all; must leave the
+/// kernels as they are.
+using EvaluateKernels = std::function<std::vector<llvm::FailureOr<double>>(
+    llvm::ArrayRef<KernelSequence> candidates, const SizesOfRun &sizes)>;
 
 struct KernelOptions {
   /// Tokens of a prefill step, sequences of a step, and positions of a

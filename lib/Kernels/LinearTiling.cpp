@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Kernels/Tiling.h"
-#include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -257,24 +256,41 @@ static std::string describe(const LinearTile &tile) {
   return tile.isSwapped ? text + ", weight first" : text;
 }
 
-/// Seconds of a candidate by the caller's judgement; the kernels are erased.
-static FailureOr<double> judge(const Tiling &tiling, OpBuilder &builder,
-                               const LinearShape &shape, const LinearTile &tile,
-                               Range rows) {
-  Label label = {"candidate", "candidate", ""};
-  SmallVector<schedule::KernelOp> kernels = {
-      buildLinear(builder, label, shape, tile, rows)};
-  if (tile.splits > 1) {
-    label.symbol = "candidate_reduce";
-    kernels.push_back(buildLinearReduce(builder, label, shape, tile, rows));
+using Judged = SmallVector<std::pair<double, LinearTile>>;
+
+/// The candidates that can be scheduled, with their seconds by the caller's
+/// judgement. Their kernels live only as long.
+static Judged judge(const Tiling &tiling, OpBuilder &builder,
+                    const LinearShape &shape, ArrayRef<LinearTile> tiles,
+                    Range rows) {
+  SmallVector<KernelSequence> candidates;
+  for (auto [i, tile] : llvm::enumerate(tiles)) {
+    std::string symbol = "candidate_" + std::to_string(i);
+    KernelSequence &kernels = candidates.emplace_back();
+    kernels.push_back(
+        buildLinear(builder, {symbol, symbol, ""}, shape, tile, rows));
+    if (tile.splits > 1) {
+      symbol += "_reduce";
+      kernels.push_back(
+          buildLinearReduce(builder, {symbol, symbol, ""}, shape, tile, rows));
+    }
   }
-  llvm::scope_exit erase([&] {
+  double m = static_cast<double>(std::min(rows.maximum, kJudgedRows));
+  std::vector<FailureOr<double>> seconds =
+      tiling.options.evaluate(candidates, {{"m", m}});
+  assert(seconds.size() == candidates.size() && "a judgement for each");
+  Judged judged;
+  for (auto [time, tile] : llvm::zip_equal(seconds, tiles)) {
+    if (succeeded(time)) {
+      judged.push_back({*time, tile});
+    }
+  }
+  for (KernelSequence &kernels : candidates) {
     for (schedule::KernelOp kernel : kernels) {
       kernel.erase();
     }
-  });
-  double m = static_cast<double>(std::min(rows.maximum, kJudgedRows));
-  return tiling.options.evaluate(kernels, {{"m", m}});
+  }
+  return judged;
 }
 
 FailureOr<Chosen<LinearTile>>
@@ -291,16 +307,8 @@ Tiling::linear(OpBuilder &builder, const LinearShape &shape, Range rows) const {
     }
     return Chosen<LinearTile>{list[0], note};
   }
-  SmallVector<std::pair<double, LinearTile>> judged;
-  for (const LinearTile &tile : list) {
-    if (judged.size() == options.maxCandidates) {
-      break;
-    }
-    FailureOr<double> seconds = judge(*this, builder, shape, tile, rows);
-    if (succeeded(seconds)) {
-      judged.push_back({*seconds, tile});
-    }
-  }
+  list.truncate(std::min<size_t>(list.size(), options.maxCandidates));
+  Judged judged = judge(*this, builder, shape, list, rows);
   if (judged.empty()) {
     return failure();
   }
