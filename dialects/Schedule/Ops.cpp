@@ -93,6 +93,11 @@ LogicalResult MmaOp::verify() {
            << a.getRows() << "x" << a.getColumns() << ", b = " << n << "x" << k
            << ", accumulator = " << c.getRows() << "x" << c.getColumns();
   }
+  auto result = dyn_cast<TileType>(getResult().getType());
+  if (result && result != c) {
+    return emitOpError("expected a result of the accumulator's type, got ")
+           << result << " for " << c;
+  }
   return success();
 }
 

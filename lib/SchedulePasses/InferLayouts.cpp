@@ -92,10 +92,14 @@ private:
 // Anchors
 //===----------------------------------------------------------------------===//
 
+/// A product lies where its instruction leaves it, whatever its users wish.
 void Inference::set(Value value, const Layout &layout) {
-  if (isValue(value) && layouts.try_emplace(value, layout).second) {
-    worklist.push_back(value);
+  if (!isValue(value) || layouts.contains(value)) {
+    return;
   }
+  auto mma = value.getDefiningOp<MmaOp>();
+  layouts[value] = mma ? accumulatorLayout(splitOf(mma, target)) : layout;
+  worklist.push_back(value);
 }
 
 /// An accumulator in tensor memory is read as its instruction left it.

@@ -318,3 +318,11 @@ func.func @flag_type(%flags: !schedule.buffer<?xf32>, %i: index) {
   // expected-error @+1 {{expected flags of i32, got '!schedule.buffer<?xf32>'}}
   schedule.arrive %flags[%i, %i] : !schedule.buffer<?xf32>
 }
+
+// -----
+
+func.func @product_elsewhere(%c: !schedule.tile<16x16xf32>, %d: !schedule.tile<16x16xbf16>) {
+  // expected-error @+1 {{expected a result of the accumulator's type, got}}
+  %r = schedule.mma %c, %d, %d : !schedule.tile<16x16xf32>, !schedule.tile<16x16xbf16>, !schedule.tile<16x16xbf16> -> !schedule.tile<16x16xbf16>
+  return
+}
