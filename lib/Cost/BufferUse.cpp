@@ -76,27 +76,35 @@ std::optional<BufferUse> bufferUse(Operation *op) {
       .Default([](Operation *) { return std::nullopt; });
 }
 
-double validFraction(const BufferUse &use, const IndexValues &values) {
+ValidPart::ValidPart(const BufferUse &use, const IndexValues &sizes) {
   auto tile = dyn_cast<TileType>(use.value);
   if (!tile) {
-    return 1;
+    return;
   }
   // One row of a vector: its one limit is that of the columns.
-  unsigned first = tile.getRows() == 1 && use.valid.size() == 1 &&
-                   cast<BufferType>(use.buffer.getType()).getRank() == 1;
-  double fraction = 1;
-  for (auto [position, limit] : llvm::enumerate(use.valid)) {
-    unsigned side = std::min<unsigned>(first + position, 1);
-    std::optional<int64_t> end = evaluateIndex(limit, values);
-    std::optional<int64_t> begin =
-        evaluateIndex(use.offsets[use.dims[side]], values);
-    if (!end || !begin) {
-      continue; // only the device knows: count the whole tile
+  bool isVector = tile.getRows() == 1 && use.valid.size() == 1 &&
+                  cast<BufferType>(use.buffer.getType()).getRank() == 1;
+  for (auto [position, end] : llvm::enumerate(use.valid)) {
+    unsigned side = isVector ? 1 : std::min<unsigned>(position, 1);
+    Value begin = use.offsets[use.dims[side]];
+    Limit limit{IndexProgram(begin), IndexProgram(end),
+                double(tile.getShape()[side])};
+    if (!limit.begin.isKnown(sizes) || !limit.end.isKnown(sizes)) {
+      continue;
     }
-    double extent = tile.getShape()[side];
-    fraction *= std::clamp(double(*end - *begin) / extent, 0.0, 1.0);
+    llvm::append_range(indices, indicesBehind({begin, end}));
+    limits.push_back(std::move(limit));
   }
-  return fraction;
+}
+
+double ValidPart::at(const IndexValues &values) const {
+  double part = 1;
+  for (const Limit &limit : limits) {
+    double inside = double(limit.end.run(values).value_or(0) -
+                           limit.begin.run(values).value_or(0));
+    part *= std::clamp(inside / limit.extent, 0.0, 1.0);
+  }
+  return part;
 }
 
 /// Values of one grid index that are looked at one by one.

@@ -1,7 +1,6 @@
 #include "lib/Cost/Expressions.h"
 #include "dialects/Schedule/Schedule.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -20,6 +19,14 @@ bool IndexProgram::isArithmetic(mlir::Operation *op) {
              arith::ExtUIOp, arith::TruncIOp>(op);
 }
 
+static bool isIndexOfLoop(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  auto loop =
+      argument ? dyn_cast<schedule::LoopOp>(argument.getOwner()->getParentOp())
+               : schedule::LoopOp();
+  return loop && argument.getArgNumber() < loop.getUpperBounds().size();
+}
+
 IndexProgram::IndexProgram(Value root) {
   // Operands before users: a worklist that visits each value twice.
   DenseMap<Value, unsigned> places;
@@ -31,11 +38,14 @@ IndexProgram::IndexProgram(Value root) {
     }
     mlir::Operation *op = value.getDefiningOp();
     Operation entry;
-    APInt constant;
-    if (op && matchPattern(value, m_ConstantInt(&constant))) {
+    auto constant = op ? dyn_cast<arith::ConstantOp>(op) : nullptr;
+    auto integer =
+        constant ? dyn_cast<IntegerAttr>(constant.getValue()) : nullptr;
+    if (integer) {
       entry.op = op;
-      entry.constant = constant.getBitWidth() == 1 ? constant.getZExtValue()
-                                                   : constant.getSExtValue();
+      entry.constant = value.getType().isInteger(1)
+                           ? int64_t(integer.getValue().getZExtValue())
+                           : integer.getValue().getSExtValue();
     } else if (!op || !isArithmetic(op)) {
       entry.leaf = value;
     } else if (!ready) {
@@ -62,6 +72,13 @@ Value IndexProgram::missing(const IndexValues &values) const {
     }
   }
   return {};
+}
+
+bool IndexProgram::isKnown(const IndexValues &sizes) const {
+  return llvm::all_of(list, [&](const Operation &entry) {
+    return !entry.leaf || isIndexOfLoop(entry.leaf) ||
+           sizes.contains(entry.leaf);
+  });
 }
 
 bool IndexProgram::isLinear() const {
@@ -180,9 +197,7 @@ SmallVector<Value> indicesBehind(ValueRange values) {
       pending.append(op->operand_begin(), op->operand_end());
       continue;
     }
-    auto argument = cast<BlockArgument>(value);
-    auto loop = dyn_cast<schedule::LoopOp>(argument.getOwner()->getParentOp());
-    if (loop && argument.getArgNumber() < loop.getUpperBounds().size()) {
+    if (isIndexOfLoop(value)) {
       indices.push_back(value);
     }
   }

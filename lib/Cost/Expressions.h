@@ -22,6 +22,8 @@ public:
   /// `values` lacks.
   std::optional<int64_t> run(const IndexValues &values) const;
 
+  /// Has a value wherever the indices of loops have one.
+  bool isKnown(const IndexValues &sizes) const;
   /// The first value that `values` lacks; null if there is none.
   mlir::Value missing(const IndexValues &values) const;
   /// No division, minimum or choice: equal values need equal leaves.

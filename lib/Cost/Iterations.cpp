@@ -58,8 +58,15 @@ std::vector<Level> Iterations::levels(ArrayRef<schedule::LoopOp> loops) const {
         bounds.push_back(loop.getSteps()[dimension]);
         step.emplace(bounds.back());
       }
-      result.push_back({loop, index, IndexProgram(bounds[0]),
-                        IndexProgram(bounds[1]), step, indicesBehind(bounds)});
+      Level level{
+          loop, index, IndexProgram(bounds[0]), IndexProgram(bounds[1]), step,
+          true, {}};
+      level.known = level.lower.isKnown(sizes) && level.upper.isKnown(sizes) &&
+                    (!step || step->isKnown(sizes));
+      if (level.known) {
+        level.dependsOn = indicesBehind(bounds);
+      }
+      result.push_back(std::move(level));
     }
   }
   return result;
@@ -80,15 +87,13 @@ static void reportMissing(schedule::LoopOp loop, Value missing) {
 
 FailureOr<Trips> Iterations::trips(const Level &level,
                                    const IndexValues &outer) const {
-  std::optional<int64_t> lower = level.lower.run(outer),
-                         upper = level.upper.run(outer),
-                         step = level.step ? level.step->run(outer) : 1;
-  Trips trips{0, lower.value_or(0), step.value_or(1)};
-  if (lower && upper && step) {
-    trips.count =
-        std::max<double>(0, std::ceil(double(*upper - *lower) /
-                                      double(std::max<int64_t>(1, *step))));
-    return trips;
+  if (level.known) {
+    int64_t lower = level.lower.run(outer).value_or(0);
+    int64_t upper = level.upper.run(outer).value_or(0);
+    int64_t step = level.step ? level.step->run(outer).value_or(1) : 1;
+    step = std::max<int64_t>(1, step);
+    double count = std::ceil(double(upper - lower) / double(step));
+    return Trips{std::max(0.0, count), lower, step};
   }
   schedule::LoopOp loop = level.loop;
   if (!loop.getExpect()) {
@@ -103,8 +108,7 @@ FailureOr<Trips> Iterations::trips(const Level &level,
     loop.emitOpError("in `expect`: ") << why;
     return failure();
   }
-  trips.count = std::max(0.0, *count);
-  return trips;
+  return Trips{std::max(0.0, *count), 0, 1};
 }
 
 FailureOr<double> Iterations::sumFrom(ArrayRef<Level> levels,

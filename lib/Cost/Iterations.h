@@ -15,7 +15,8 @@ struct Level {
   mlir::Value index;
   IndexProgram lower, upper;
   std::optional<IndexProgram> step;
-  llvm::SmallVector<mlir::Value> dependsOn; // indices behind the bounds
+  bool known = true; // the bounds follow from sizes and outer indices
+  llvm::SmallVector<mlir::Value> dependsOn; // indices behind known bounds
 };
 
 /// Trips of one execution of a loop along an index, and where they begin.

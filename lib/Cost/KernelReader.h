@@ -27,7 +27,7 @@ public:
 private:
   /// The loops around the op that is read, without the dissolved ones' blocks.
   struct Nest {
-    llvm::SmallVector<schedule::LoopOp, 4> loops;
+    std::vector<Level> levels;
     double executions = 1; // of its body, in the whole kernel
   };
   struct Region {
@@ -39,10 +39,8 @@ private:
   llvm::LogicalResult readGrid();
   llvm::LogicalResult readRegion(mlir::Block &body, Region region);
   llvm::LogicalResult readLoop(schedule::LoopOp loop, Region region);
-  llvm::LogicalResult dissolve(schedule::LoopOp loop, Region region,
-                               double trips);
+  void forwardResults(schedule::LoopOp loop);
   unsigned blockFor(schedule::LoopOp loop, Region region, double trips);
-  llvm::LogicalResult readBody(schedule::LoopOp loop, Region region);
   llvm::LogicalResult readRole(schedule::RoleOp role, Region region);
   llvm::LogicalResult readStep(mlir::Operation *op, Region region);
   llvm::LogicalResult addWork(mlir::Operation *op, Step &step);
@@ -57,7 +55,9 @@ private:
   void resolveCarried(schedule::LoopOp loop, unsigned block);
   void finishBlock(unsigned block);
   void forward(mlir::Operation *op);
-  llvm::LogicalResult findLongest(schedule::LoopOp loop);
+  llvm::LogicalResult findLongest();
+  llvm::LogicalResult readBody(schedule::LoopOp loop, Region region,
+                               double trips);
 
   schedule::KernelOp kernel;
   const Target &target;

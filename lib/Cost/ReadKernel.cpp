@@ -35,36 +35,14 @@ LogicalResult KernelReader::readStep(Operation *op, Region region) {
   return success();
 }
 
-LogicalResult KernelReader::readBody(LoopOp loop, Region region) {
-  double outer = nest.executions;
-  nest.loops.push_back(loop);
-  FailureOr<double> count = iterations.count(iterations.levels(nest.loops));
-  if (failed(count)) {
-    return failure();
-  }
-  nest.executions = *count;
-  LogicalResult result = readRegion(loop.getBody().front(), region);
-  nest.loops.pop_back();
-  nest.executions = outer;
-  return result;
-}
-
-/// A condition: its steps belong to the parent, as often as it holds.
-LogicalResult KernelReader::dissolve(LoopOp loop, Region region, double trips) {
-  for (auto [carried, init] : llvm::zip(loop.getCarried(), loop.getInits())) {
-    sources[carried] = sources.lookup(init);
-  }
-  region.perTrip *= trips;
-  if (trips > 0 && failed(readBody(loop, region))) {
-    return failure();
-  }
+/// What a condition yields comes from its body or from before it.
+void KernelReader::forwardResults(LoopOp loop) {
   for (auto [index, result] : llvm::enumerate(loop.getResults())) {
     SmallVector<Source, 2> made = sources.lookup(loop.getInits()[index]);
     llvm::append_range(made,
                        sources.lookup(loop.getYield().getValues()[index]));
     sources[result] = made;
   }
-  return success();
 }
 
 /// Loops of different roles with the same trips are one block in several
@@ -88,21 +66,37 @@ unsigned KernelReader::blockFor(LoopOp loop, Region region, double trips) {
 }
 
 LogicalResult KernelReader::readLoop(LoopOp loop, Region region) {
-  SmallVector<LoopOp> loops = llvm::to_vector(nest.loops);
-  loops.push_back(loop);
-  FailureOr<double> count = iterations.count(iterations.levels(loops));
-  if (failed(count) || failed(findLongest(loop))) {
+  Nest outer = nest;
+  llvm::append_range(nest.levels, iterations.levels({loop}));
+  FailureOr<double> count = iterations.count(nest.levels);
+  if (failed(count) || failed(findLongest())) {
     return failure();
   }
-  double trips = *count / std::max(nest.executions, 1e-9);
-  if (trips <= 1) {
-    return dissolve(loop, region, trips);
+  double trips = *count / std::max(outer.executions, 1e-9);
+  nest.executions = *count;
+  LogicalResult result = readBody(loop, region, trips);
+  nest = std::move(outer);
+  return result;
+}
+
+LogicalResult KernelReader::readBody(LoopOp loop, Region region, double trips) {
+  mlir::Block &body = loop.getBody().front();
+  if (trips <= 1) { // a condition: its steps belong to the parent
+    for (auto [carried, init] : llvm::zip(loop.getCarried(), loop.getInits())) {
+      sources[carried] = sources.lookup(init);
+    }
+    region.perTrip *= trips;
+    if (trips > 0 && failed(readRegion(body, region))) {
+      return failure();
+    }
+    forwardResults(loop);
+    return success();
   }
   unsigned number = blockFor(loop, region, trips);
   for (unsigned i = 0; i < loop.getCarried().size(); ++i) {
     sources[loop.getCarried()[i]] = {{number, kCarried + i}};
   }
-  if (failed(readBody(loop, {number, region.stream, 1}))) {
+  if (failed(readRegion(body, {number, region.stream, 1}))) {
     return failure();
   }
   resolveCarried(loop, number);
@@ -147,11 +141,9 @@ LogicalResult KernelReader::readRegion(mlir::Block &body, Region region) {
 }
 
 /// How much longer the longest workgroup is than the mean one.
-LogicalResult KernelReader::findLongest(LoopOp loop) {
-  SmallVector<LoopOp> loops = llvm::to_vector(nest.loops);
-  loops.push_back(loop);
-  std::vector<Level> levels = iterations.levels(loops);
-  ArrayRef<Level> inner = ArrayRef(levels).drop_front(grid.size());
+LogicalResult KernelReader::findLongest() {
+  ArrayRef<Level> levels = nest.levels;
+  ArrayRef<Level> inner = levels.drop_front(grid.size());
   bool varies = llvm::any_of(inner, [&](const Level &level) {
     return llvm::any_of(grid, [&](const Level &outer) {
       return llvm::is_contained(level.dependsOn, outer.index);
@@ -187,7 +179,7 @@ LogicalResult KernelReader::readGrid() {
     work.orderChiplets = order->size() > 0 ? (*order)[0] : 1;
     work.orderRows = order->size() > 1 ? (*order)[1] : 1;
   }
-  nest.loops = {loop};
+  nest.levels = grid;
   nest.executions = work.workgroups();
   return success();
 }

@@ -35,8 +35,24 @@ struct BufferUse {
 /// The buffer side of `op`; none if it touches no global memory.
 std::optional<BufferUse> bufferUse(mlir::Operation *op);
 
-/// Part of the tile that lies inside the limits `valid` at given indices.
-double validFraction(const BufferUse &use, const IndexValues &values);
+/// The limits `valid` of a use, ready to be asked at many points.
+class ValidPart {
+public:
+  ValidPart(const BufferUse &use, const IndexValues &sizes);
+  /// Part of the tile that lies inside the limits at given indices. Limits that
+  /// only the device knows count as far away.
+  double at(const IndexValues &values) const;
+  /// The indices on which it depends.
+  llvm::ArrayRef<mlir::Value> dependsOn() const { return indices; }
+
+private:
+  struct Limit {
+    IndexProgram begin, end;
+    double extent;
+  };
+  std::vector<Limit> limits;
+  llvm::SmallVector<mlir::Value> indices;
+};
 
 /// How the address depends on each index of the grid.
 std::vector<GridUse> gridUses(const BufferUse &use, llvm::ArrayRef<Level> grid,

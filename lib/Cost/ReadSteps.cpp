@@ -121,12 +121,12 @@ LogicalResult KernelReader::addAccess(const BufferUse &use, Step &step) {
     bool global = amount.from == Space::Global || amount.to == Space::Global;
     bytes += global ? amount.amount : 0;
   }
-  std::vector<Level> levels = iterations.levels(nest.loops);
-  SmallVector<Value> limits(use.valid.begin(), use.valid.end());
-  limits.append(use.offsets.begin(), use.offsets.end());
-  FailureOr<double> inside = iterations.sum(
-      levels, use.valid.empty() ? SmallVector<Value>() : indicesBehind(limits),
-      [&](const IndexValues &values) { return validFraction(use, values); });
+  ArrayRef<Level> levels = nest.levels;
+  ValidPart valid(use, iterations.knownSizes());
+  FailureOr<double> inside =
+      iterations.sum(levels, valid.dependsOn(), [&](const IndexValues &values) {
+        return valid.at(values);
+      });
   FailureOr<double> walked = tilesWalked(use, levels);
   if (failed(inside) || failed(walked)) {
     return failure();
