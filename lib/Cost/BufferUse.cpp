@@ -90,6 +90,7 @@ ValidPart::ValidPart(const BufferUse &use, const IndexValues &sizes) {
     Limit limit{IndexProgram(begin), IndexProgram(end),
                 double(tile.getShape()[side])};
     if (!limit.begin.isKnown(sizes) || !limit.end.isKnown(sizes)) {
+      open = true;
       continue;
     }
     llvm::append_range(indices, indicesBehind({begin, end}));

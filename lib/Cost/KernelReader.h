@@ -43,11 +43,14 @@ private:
   unsigned blockFor(schedule::LoopOp loop, Region region, double trips);
   llvm::LogicalResult readRole(schedule::RoleOp role, Region region);
   llvm::LogicalResult readStep(mlir::Operation *op, Region region);
-  llvm::LogicalResult addWork(mlir::Operation *op, Step &step);
+  llvm::LogicalResult addWork(mlir::Operation *op, Region region, Step &step);
+  IndexValues middleOfLoops() const;
   llvm::LogicalResult addMatrix(schedule::MmaOp mma,
                                 const schedule::Work &amount, Step &step);
   void addMove(mlir::Operation *op, const schedule::Work &amount, Step &step);
-  llvm::LogicalResult addAccess(const BufferUse &use, Step &step);
+  llvm::LogicalResult addAccess(const BufferUse &use, Region region,
+                                Step &step);
+  double partBeforeEnd(const BufferUse &use, Region region) const;
   llvm::FailureOr<double> tilesWalked(const BufferUse &use,
                                       llvm::ArrayRef<Level> levels) const;
   void addOperandEdges(mlir::Operation *op, Region region, Step &step);

@@ -95,20 +95,25 @@ void KernelReader::resolveCarried(LoopOp loop, unsigned number) {
   }
 }
 
-void KernelReader::finishBlock(unsigned number) {
-  Body &block = work.blocks[number];
+/// Indices of loops far from the ends, so that no minimum or condition bites.
+IndexValues KernelReader::middleOfLoops() const {
   IndexValues values = iterations.knownSizes();
-  // Far from the ends, so that no minimum or condition bites.
   constexpr int64_t kMiddle = 1 << 12;
+  KernelOp kernel = this->kernel;
   kernel.walk([&](LoopOp loop) {
     bool grid = loop.getKind() == LoopKind::Workgroups;
     for (Value index : loop.getInductionVars()) {
       values[index] = grid ? 0 : kMiddle;
     }
   });
+  return values;
+}
+
+void KernelReader::finishBlock(unsigned number) {
+  Body &block = work.blocks[number];
   BlockEdges edges(block, target, kernel.getWaves());
   edges.addQueueWaits(ops[number]);
-  edges.addBarrierWaits(ops[number], values);
+  edges.addBarrierWaits(ops[number], middleOfLoops());
   bool together = llvm::any_of(block.steps, [](const Step &step) {
     return step.kind == StepKind::Sync || step.syncs > 0 ||
            step.kind == StepKind::MatrixRun;

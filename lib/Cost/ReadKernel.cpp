@@ -19,7 +19,7 @@ LogicalResult KernelReader::readStep(Operation *op, Region region) {
   step.label = op->getName().stripDialect().str();
   step.stream = region.stream;
   step.executions = region.perTrip;
-  if (failed(addWork(op, step))) {
+  if (failed(addWork(op, region, step))) {
     return failure();
   }
   if (step.access >= 0) {

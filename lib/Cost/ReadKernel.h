@@ -44,6 +44,8 @@ public:
   double at(const IndexValues &values) const;
   /// The indices on which it depends.
   llvm::ArrayRef<mlir::Value> dependsOn() const { return indices; }
+  /// Only the device knows one of the limits.
+  bool isOpen() const { return open; }
 
 private:
   struct Limit {
@@ -52,6 +54,7 @@ private:
   };
   std::vector<Limit> limits;
   llvm::SmallVector<mlir::Value> indices;
+  bool open = false;
 };
 
 /// How the address depends on each index of the grid.

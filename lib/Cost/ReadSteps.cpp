@@ -86,6 +86,20 @@ void KernelReader::addMove(Operation *op, const Work &amount, Step &step) {
   }
 }
 
+/// Copies run ahead of a loop that they fill; the last ones lie past the end of
+/// what the device holds and move nothing. Known limits say so themselves.
+double KernelReader::partBeforeEnd(const BufferUse &use, Region region) const {
+  auto copy = dyn_cast<CopyOp>(use.op);
+  double trips = work.blocks[region.block].trips;
+  if (!copy || copy.getSlot().empty() || region.perTrip < 1 || trips <= 1) {
+    return 1;
+  }
+  IndexValues values = middleOfLoops();
+  std::optional<int64_t> slot = evaluateIndex(copy.getSlot().front(), values);
+  double ahead = slot ? double(*slot - values[nest.levels.back().index]) : 0;
+  return ahead > 0 ? std::max(0.0, trips - ahead) / trips : 1;
+}
+
 /// Different tiles that one workgroup touches: its executions but for the loops
 /// on which the address does not depend.
 FailureOr<double> KernelReader::tilesWalked(const BufferUse &use,
@@ -115,7 +129,8 @@ static double bytesOf(BufferType buffer) {
   return bytes;
 }
 
-LogicalResult KernelReader::addAccess(const BufferUse &use, Step &step) {
+LogicalResult KernelReader::addAccess(const BufferUse &use, Region region,
+                                      Step &step) {
   double bytes = 0;
   for (const Work &amount : cast<WorkOpInterface>(use.op).getWork()) {
     bool global = amount.from == Space::Global || amount.to == Space::Global;
@@ -136,6 +151,7 @@ LogicalResult KernelReader::addAccess(const BufferUse &use, Step &step) {
     access.name = kernel.getArgumentName(argument.getArgNumber());
   }
   access.bytes = bytes * *inside / std::max(nest.executions, 1e-9);
+  access.bytes *= valid.isOpen() ? partBeforeEnd(use, region) : 1;
   access.executions = nest.executions / work.workgroups();
   access.walked = *walked;
   access.uses = gridUses(use, grid, iterations);
@@ -152,7 +168,7 @@ LogicalResult KernelReader::addAccess(const BufferUse &use, Step &step) {
   return success();
 }
 
-LogicalResult KernelReader::addWork(Operation *op, Step &step) {
+LogicalResult KernelReader::addWork(Operation *op, Region region, Step &step) {
   for (const Work &amount : cast<WorkOpInterface>(op).getWork()) {
     switch (amount.kind) {
     case Work::Kind::Move:
@@ -188,7 +204,7 @@ LogicalResult KernelReader::addWork(Operation *op, Step &step) {
     }
   }
   std::optional<BufferUse> use = bufferUse(op);
-  return use ? addAccess(*use, step) : success();
+  return use ? addAccess(*use, region, step) : success();
 }
 
 } // namespace modelc

@@ -85,3 +85,38 @@ schedule.kernel @condition(%d: !schedule.buffer<16x16xf32>, %m: index)
     }
   }
 }
+
+// -----
+
+// Only the device knows where the rows end; the loop is expected to take 4 trips.
+// The ring is filled by 2 copies before it and by those of the loop but the last
+// 2, which lie past the end: 4 x 16 x 64 x 2 B, and 4 B that say the end.
+// CHECK-LABEL: kernel past_end
+// CHECK: 8.196 kB read
+// CHECK: loop 2: {{.*}} + 4 trips
+schedule.kernel @past_end(%a: !schedule.buffer<?x64xbf16>, %ends: !schedule.buffer<1xi32>)
+    guard [] attributes {waves = 4 : i64} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c15 = arith.constant 15 : index
+  %c16 = arith.constant 16 : index
+  %A = schedule.alloc : !schedule.tile<16x64xbf16, shared, slots = 3>
+  schedule.loop (%i) = (%c0) to (%c1) on workgroups {
+    %loaded = schedule.load %ends[%c0] : !schedule.buffer<1xi32> -> i32
+    %end = arith.index_cast %loaded : i32 to index
+    %trips = arith.ceildivsi %end, %c16 : index
+    schedule.loop (%p) = (%c0) to (%c2) on sequence {
+      %row = arith.muli %p, %c16 : index
+      %t0 = schedule.copy %a[%row, %c0] to %A[%p] valid(%end) : !schedule.buffer<?x64xbf16>, !schedule.tile<16x64xbf16, shared, slots = 3>
+    }
+    schedule.loop (%t) = (%c0) to (%trips) on sequence attributes {expect = "m / 25"} {
+      schedule.wait {queue = #schedule<queue copies>, pending = 1 : i64}
+      schedule.sync workgroup
+      %next = arith.addi %t, %c2 : index
+      %row = arith.muli %next, %c16 : index
+      %t0 = schedule.copy %a[%row, %c0] to %A[%next] valid(%end) : !schedule.buffer<?x64xbf16>, !schedule.tile<16x64xbf16, shared, slots = 3>
+      %x = schedule.load %A[%t] : !schedule.tile<16x64xbf16, shared, slots = 3> -> !schedule.tile<16x64xbf16, register>
+    }
+  }
+}
