@@ -177,10 +177,15 @@ static Expression call(StringRef function, ArrayRef<std::string> arguments) {
   return {(function + "(" + llvm::join(arguments, ", ") + ")").str(), kPrimary};
 }
 
+/// Operators of bits and of logic keep their parentheses: few know their order.
 static Expression infix(StringRef symbol, int precedence, const Expression &a,
                         const Expression &b) {
-  return {atLeast(a, precedence) + " " + symbol.str() + " " +
-              atLeast(b, precedence + 1),
+  bool isBits = precedence == 11 || (precedence >= 5 && precedence <= 7);
+  int right = isBits ? kUnary : precedence == 3 ? 5 : precedence + 1;
+  int left = a.precedence == precedence ? precedence
+             : isBits                   ? kUnary
+                                        : right - 1;
+  return {atLeast(a, left) + " " + symbol.str() + " " + atLeast(b, right),
           precedence};
 }
 

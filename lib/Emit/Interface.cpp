@@ -200,12 +200,9 @@ struct BufferUses {
     if (!place || !isa<BufferType>(place.getType())) {
       return;
     }
-    pointed.insert(place);
+    (peer ? peers : pointed).insert(place);
     if (isWritten) {
       written.insert(place);
-    }
-    if (peer) {
-      peers.insert(place);
     }
   }
 
@@ -270,10 +267,16 @@ FailureOr<KernelInterface> KernelInterface::of(KernelOp kernel) {
     std::string name = kernel.getArgumentName(index).str();
     if (!isa<BufferType>(argument.getType())) {
       result.parameters.push_back({Parameter::Kind::Size, index, name});
-    } else if (uses.pointed.contains(argument)) {
-      result.parameters.push_back({Parameter::Kind::Buffer, index, name,
-                                   uses.written.contains(argument),
-                                   uses.peers.contains(argument)});
+      continue;
+    }
+    bool isWritten = uses.written.contains(argument);
+    if (uses.pointed.contains(argument)) {
+      result.parameters.push_back(
+          {Parameter::Kind::Buffer, index, name, isWritten});
+    }
+    if (uses.peers.contains(argument)) {
+      result.parameters.push_back(
+          {Parameter::Kind::Peers, index, name + "OfPeers", isWritten});
     }
   }
   for (auto [i, map] : llvm::enumerate(result.maps)) {

@@ -19,11 +19,16 @@ struct BoxMap {
 
 /// One parameter of the kernel function, in its order.
 struct Parameter {
-  enum class Kind { Buffer, Size, Map };
+  enum class Kind {
+    Buffer, ///< a pointer
+    Peers,  ///< a table of pointers, one for each device of the group
+    Size,   ///< of the run
+    Map     ///< a tensor map
+  };
   Kind kind;
   unsigned index; ///< of the argument, or of the box map
   std::string name;
-  bool isWritten = false, isPeer = false; ///< of a buffer
+  bool isWritten = false; ///< of a buffer
 };
 
 /// What a kernel is called with.

@@ -69,8 +69,9 @@ std::string KernelPrinter::signature() {
     auto buffer = cast<BufferType>(argument.getType());
     parameters.push_back((parameter.isWritten ? "" : "const ") +
                          elementName(buffer.getElementType()) + " *" +
-                         (parameter.isPeer ? "const *" : "") +
-                         spelled[argument]);
+                         (parameter.kind == Parameter::Kind::Peers
+                              ? "const *" + parameter.name
+                              : spelled[argument]));
   }
   std::string head =
       "WORKGROUP(" +
@@ -165,7 +166,8 @@ FailureOr<std::string> KernelPrinter::print() {
     nameOf(argument, kernel.getArgumentName(argument.getArgNumber()));
   }
   for (const Parameter &parameter : interface.parameters) {
-    if (parameter.kind == Parameter::Kind::Map) {
+    if (parameter.kind == Parameter::Kind::Map ||
+        parameter.kind == Parameter::Kind::Peers) {
       names.fresh(parameter.name);
     }
   }

@@ -61,11 +61,17 @@ std::string KernelPrinter::stride(Value buffer, int64_t dimension) {
   return constant == 1 ? factors : std::to_string(constant) + " * " + factors;
 }
 
-std::string KernelPrinter::originText(const Access &access) {
-  std::string base = text(access.buffer);
-  if (access.peer) {
-    base += "[" + text(access.peer) + "]";
+/// A buffer, or that of a peer.
+std::string KernelPrinter::bufferText(Value buffer, Value peer) {
+  if (!peer) {
+    return text(buffer);
   }
+  unsigned index = cast<BlockArgument>(buffer).getArgNumber();
+  return kernel.getArgumentName(index).str() + "OfPeers[" + text(peer) + "]";
+}
+
+std::string KernelPrinter::originText(const Access &access) {
+  std::string base = bufferText(access.buffer, access.peer);
   std::string indices;
   for (auto [i, offset] : llvm::enumerate(access.offsets)) {
     bool isPaged =

@@ -15,8 +15,7 @@ std::string KernelPrinter::flagText(Value buffer, ValueRange coordinates,
   for (auto [i, coordinate] : llvm::enumerate(coordinates)) {
     indices += (i ? ", " + extent(buffer, i) + ", " : "") + text(coordinate);
   }
-  std::string base = text(buffer) + (peer ? "[" + text(peer) + "]" : "");
-  return base + " + offset(" + indices + ")";
+  return bufferText(buffer, peer) + " + offset(" + indices + ")";
 }
 
 static SmallVector<MmaOp> asynchronousProducts(Block &block) {

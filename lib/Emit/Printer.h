@@ -80,6 +80,7 @@ private:
   mlir::LogicalResult printLoad(schedule::LoadOp op);
   mlir::LogicalResult printStore(schedule::StoreOp op);
   mlir::LogicalResult printCopy(schedule::CopyOp op);
+  std::string bufferText(mlir::Value buffer, mlir::Value peer);
   std::string originText(const Access &access);
   std::string viewText(const Access &access);
   std::string limitText(const Access &access, unsigned which);

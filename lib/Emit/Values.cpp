@@ -156,6 +156,10 @@ LogicalResult KernelPrinter::printMma(MmaOp op) {
     return op.emitOpError("expected an instruction of target '")
            << target.identity.name << "', got '" << *op.getInstruction() << "'";
   }
+  Type result = op.getResult().getType();
+  if (isa<TileType>(result) && result != op.getAccumulator().getType()) {
+    return op.emitOpError("expected a result of the accumulator's layout");
+  }
   std::string accumulator = text(op.getAccumulator());
   if (isa<TileType>(op.getResult().getType())) {
     if (handsOn(op.getAccumulator(), op, op.getResult().getType())) {

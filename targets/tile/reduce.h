@@ -31,6 +31,26 @@ struct Min {
   }
 };
 
+/// Lanes exchange words: narrower elements travel in one.
+template <class T, class F>
+TILE T throughWord(T value, F exchange) {
+  if constexpr (sizeof(T) == 2) {
+    return __builtin_bit_cast(T, (uint16_t)exchange((uint32_t)__builtin_bit_cast(uint16_t, value)));
+  } else if constexpr (sizeof(T) == 1) {
+    return __builtin_bit_cast(T, (uint8_t)exchange((uint32_t)__builtin_bit_cast(uint8_t, value)));
+  } else {
+    return exchange(value);
+  }
+}
+template <class T>
+TILE T valueOfLane(T value, int lane) {
+  return throughWord(value, [=](auto word) INLINE { return shuffle(word, lane); });
+}
+template <int Mask, class T>
+TILE T valueAcross(T value) {
+  return throughWord(value, [](auto word) INLINE { return shuffleXor<Mask>(word); });
+}
+
 /// The bits of an input whose image moves along the dimension.
 template <int Dimension, class B>
 TILE_CONSTEXPR int bitsAlong(int) {
@@ -47,7 +67,7 @@ TILE void combineLanes(Tile<T, L> &tile) {
   repeat<log2Of(kWaveSize)>([&](auto bit) INLINE {
     if constexpr (Mask >> bit.value & 1) {
       repeat<L::registers>([&](auto r) INLINE {
-        tile.v[r.value] = Combiner::combine(tile.v[r.value], shuffleXor(tile.v[r.value], 1 << bit.value));
+        tile.v[r.value] = Combiner::combine(tile.v[r.value], valueAcross<1 << bit.value>(tile.v[r.value]));
       });
     }
   });
@@ -153,9 +173,9 @@ struct HoldersOf<L, Rows, Sequence<I...>> {
 /// Register `r` of the lane `lane`; r differs between lanes.
 template <class T, class L>
 TILE T fromLane(const Tile<T, L> &tile, int r, int lane) {
-  T result = shuffle(tile.v[0], lane);
+  T result = valueOfLane(tile.v[0], lane);
   repeat<L::registers - 1>([&](auto other) INLINE {
-    const T value = shuffle(tile.v[other.value + 1], lane);
+    const T value = valueOfLane(tile.v[other.value + 1], lane);
     result = r == other.value + 1 ? value : result;
   });
   return result;

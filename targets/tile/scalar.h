@@ -29,7 +29,7 @@ TILE float copySign(float x, float sign) { return __builtin_copysignf(x, sign); 
 TILE int minimumUnsigned(int a, int b) { return (unsigned)a < (unsigned)b ? a : b; }
 TILE int maximumUnsigned(int a, int b) { return (unsigned)a > (unsigned)b ? a : b; }
 TILE int shiftRight(int a, int count) { return (int)((unsigned)a >> count); }
-TILE int64_t shiftRight(int64_t a, int64_t count) { return (int64_t)((uint64_t)a >> count); }
+TILE int64_t shiftRight(int64_t a, int count) { return (int64_t)((uint64_t)a >> count); }
 /// Zeros before the bits of a narrower integer.
 template <class To, class From>
 TILE To widenUnsigned(From x) {
