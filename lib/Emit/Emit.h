@@ -13,9 +13,15 @@
 #include "dialects/Schedule/Schedule.h"
 #include "lib/Hardware/Hardware.h"
 #include "mlir/IR/BuiltinOps.h"
+#include <map>
 #include <string>
+#include <vector>
 
 namespace modelc {
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
 
 /// What the caller knows beyond the IR.
 struct EmitOptions {
@@ -32,6 +38,75 @@ llvm::FailureOr<std::string> emitKernel(schedule::KernelOp kernel,
 
 /// Suffix of a source file in the target's language, with its dot.
 llvm::StringRef sourceSuffix(const Target &target);
+
+//===----------------------------------------------------------------------===//
+// Host library, manifest, package
+//===----------------------------------------------------------------------===//
+
+/// One file of a package: where it lies in the folder, and its contents.
+struct PackageFile {
+  std::string path, text;
+};
+
+/// The C functions that launch the kernels of a module and run its plans
+/// (functions with `schedule.plan`): host/modelc_kernels.h and .cpp.
+llvm::FailureOr<std::vector<PackageFile>> emitHostLibrary(mlir::ModuleOp module,
+                                                          const Target &target);
+
+/// What the estimate says of one launch of a kernel.
+struct Prediction {
+  double seconds = 0, joules = 0;
+};
+
+/// What a package takes from outside of the IR.
+struct PackageOptions {
+  /// The folder of target files and preludes.
+  std::string targetsFolder;
+  /// By the symbol of the kernel; may be empty.
+  std::map<std::string, Prediction> predictions;
+};
+
+/// manifest.json: the contract of a package. `sources` are its kernels' files.
+llvm::FailureOr<std::string> emitManifest(mlir::ModuleOp module,
+                                          const Target &target,
+                                          llvm::ArrayRef<PackageFile> sources,
+                                          const PackageOptions &options);
+
+/// All files of a package: sources, preludes, host library, manifest.
+llvm::FailureOr<std::vector<PackageFile>>
+emitPackage(mlir::ModuleOp module, const Target &target,
+            const PackageOptions &options);
+
+/// Writes the files to a temporary folder beside `folder` and renames it, so
+/// that `folder` is either as it was or complete. Says on `errors` what failed.
+llvm::LogicalResult writePackage(llvm::ArrayRef<PackageFile> files,
+                                 llvm::StringRef folder,
+                                 llvm::raw_ostream &errors);
+
+//===----------------------------------------------------------------------===//
+// Binaries
+//===----------------------------------------------------------------------===//
+
+/// What a compiler made of one kernel, read back from its binary.
+struct BinaryFacts {
+  std::string symbol;
+  int64_t registers = 0;    ///< of a thread, 4 bytes each
+  int64_t spilledBytes = 0; ///< of a thread, to memory
+  int64_t sharedBytes = 0;  ///< declared by the kernel
+  int64_t threads = 0;      ///< the most that a workgroup may have, 0 = any
+  std::vector<int64_t> argumentOffsets; ///< bytes; empty: not said
+};
+
+/// Whether the target's compiler is at hand; else `why` says what is missing.
+bool hasCompiler(const Target &target, std::string &why);
+
+/// Compiles the kernels of a package that was written to `folder` into
+/// bin/<isa>/ and holds the binaries against the module: spills, registers,
+/// shared memory, threads, argument offsets, matrix instructions. Every
+/// violation is one line on `errors`.
+llvm::FailureOr<std::vector<BinaryFacts>>
+compileBinaries(mlir::ModuleOp module, const Target &target,
+                llvm::StringRef folder, llvm::raw_ostream &errors);
 
 } // namespace modelc
 

@@ -1,0 +1,275 @@
+#include "lib/Emit/HostKernels.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace modelc;
+using namespace modelc::schedule;
+
+//===----------------------------------------------------------------------===//
+// Words
+//===----------------------------------------------------------------------===//
+
+std::string modelc::typeName(Type type) {
+  if (type.isIndex()) {
+    return "i32";
+  }
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  type.print(os);
+  return text;
+}
+
+std::string modelc::hostType(Type type) {
+  return "MC_" + StringRef(typeName(type)).upper();
+}
+
+std::string modelc::identifier(StringRef text) {
+  std::string name;
+  for (char c : text) {
+    name += llvm::isAlnum(c) ? c : '_';
+  }
+  return name.empty() || llvm::isDigit(name[0]) ? "_" + name : name;
+}
+
+std::string modelc::guardText(KernelOp kernel) {
+  SmallVector<std::string> words;
+  for (Attribute attribute : kernel.getGuard()) {
+    auto range = cast<RangeAttr>(attribute);
+    std::string text = range.getArgument().str() + " in [" +
+                       std::to_string(range.getMinimum()) + ", " +
+                       std::to_string(range.getMaximum()) + "]";
+    if (range.getMultiple() != 1) {
+      text += ", a multiple of " + std::to_string(range.getMultiple());
+    }
+    words.push_back(text);
+  }
+  return words.empty() ? "any size" : llvm::join(words, "; ");
+}
+
+std::string modelc::binaryPath(StringRef symbol, const Target &target) {
+  return "bin/" + target.identity.isa + "/" + symbol.str() + "." +
+         target.compiler.suffix;
+}
+
+//===----------------------------------------------------------------------===//
+// One kernel
+//===----------------------------------------------------------------------===//
+
+static SmallVector<unsigned> argumentsWhere(KernelOp op, bool isBuffer) {
+  SmallVector<unsigned> result;
+  for (BlockArgument argument : op.getBody().front().getArguments()) {
+    if (isa<BufferType>(argument.getType()) == isBuffer) {
+      result.push_back(argument.getArgNumber());
+    }
+  }
+  return result;
+}
+
+SmallVector<unsigned> HostKernel::buffers() const {
+  return argumentsWhere(op, true);
+}
+
+SmallVector<unsigned> HostKernel::sizeArguments() const {
+  return argumentsWhere(op, false);
+}
+
+BufferType HostKernel::bufferType(unsigned argument) const {
+  return cast<BufferType>(
+      KernelOp(op).getEntry().getArgument(argument).getType());
+}
+
+std::string HostKernel::argumentName(unsigned argument) const {
+  return KernelOp(op).getArgumentName(argument).str();
+}
+
+bool HostKernel::isPeer(unsigned argument) const {
+  return llvm::any_of(interface.parameters, [&](const Parameter &parameter) {
+    return parameter.kind == Parameter::Kind::Buffer &&
+           parameter.index == argument && parameter.isPeer;
+  });
+}
+
+bool HostKernel::reads(unsigned argument) const {
+  for (OpOperand &use :
+       KernelOp(op).getEntry().getArgument(argument).getUses()) {
+    auto store = dyn_cast<StoreOp>(use.getOwner());
+    bool isDestination = store && store.getDestination() == use.get() &&
+                         store.getPageTable() != use.get();
+    if (!isDestination || store.getAdd()) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool HostKernel::writes(unsigned argument) const {
+  Value buffer = KernelOp(op).getEntry().getArgument(argument);
+  return llvm::any_of(buffer.getUsers(), [&](Operation *user) {
+    if (auto store = dyn_cast<StoreOp>(user)) {
+      return store.getDestination() == buffer;
+    }
+    if (auto copy = dyn_cast<CopyOp>(user)) {
+      return copy.getDestination() == buffer;
+    }
+    return isa<ArriveOp>(user);
+  });
+}
+
+/// Workgroups: the product of the trips of the grid's indices.
+static FailureOr<std::string> gridOf(LoopOp grid, const SizeNames &sizes,
+                                     const Target &target) {
+  SmallVector<std::string> factors;
+  for (unsigned i = 0; i < grid.getUpperBounds().size(); ++i) {
+    bool isFromZero = matchPattern(grid.getLowerBounds()[i], m_Zero());
+    FailureOr<std::string> trips =
+        sizes.text(grid.getUpperBounds()[i], isFromZero ? kSizeProduct : 0);
+    FailureOr<std::string> first = sizes.text(grid.getLowerBounds()[i]);
+    if (failed(trips) || failed(first)) {
+      return failure();
+    }
+    std::string factor =
+        isFromZero ? *trips : "(" + *trips + " - (" + *first + "))";
+    if (!grid.getSteps().empty() &&
+        !matchPattern(grid.getSteps()[i], m_One())) {
+      FailureOr<std::string> step = sizes.text(grid.getSteps()[i]);
+      if (failed(step)) {
+        return failure();
+      }
+      factor = "ceilDiv(" + factor + ", " + *step + ")";
+    }
+    factors.push_back(factor);
+  }
+  std::string product = productText(factors);
+  if (!grid.getPersistent()) {
+    return product;
+  }
+  return "minimum(" + product + ", " + std::to_string(target.execution.units) +
+         ")";
+}
+
+static FailureOr<HostKernel> describeKernel(KernelOp op, const Target &target) {
+  FailureOr<KernelInterface> interface = KernelInterface::of(op);
+  if (failed(interface)) {
+    return failure();
+  }
+  HostKernel kernel;
+  kernel.op = op;
+  kernel.interface = *interface;
+  kernel.symbol = op.getSymName().str();
+  kernel.opName = op.getOpName().value_or(op.getSymName()).str();
+  kernel.threads = op.getWaves() * target.execution.waveSize;
+  kernel.sharedBytes = op.getSharedBytes().value_or(0);
+  // Where each slot must be an object of its own, the kernel declares them.
+  bool declares = target.copy.completion == Completion::Counted &&
+                  target.copy.laneContiguous;
+  kernel.dynamicBytes = declares ? 0 : kernel.sharedBytes;
+  if (auto cluster = op->getAttrOfType<IntegerAttr>("cluster")) {
+    kernel.cluster = cluster.getInt();
+  }
+  for (unsigned argument : kernel.sizeArguments()) {
+    kernel.sizes.add(op.getEntry().getArgument(argument),
+                     identifier(kernel.argumentName(argument)));
+  }
+  FailureOr<std::string> grid = gridOf(op.getGrid(), kernel.sizes, target);
+  if (failed(grid)) {
+    return failure();
+  }
+  kernel.grid = *grid;
+  return kernel;
+}
+
+//===----------------------------------------------------------------------===//
+// All kernels
+//===----------------------------------------------------------------------===//
+
+/// Adds the kernels as one choice, unless it is there already.
+static void addChoice(HostModule &module, ArrayRef<unsigned> kernels) {
+  bool isKnown = llvm::any_of(module.choices, [&](const HostChoice &choice) {
+    return ArrayRef<unsigned>(choice.kernels) == kernels;
+  });
+  if (isKnown) {
+    return;
+  }
+  HostChoice choice;
+  choice.opName = module.kernels[kernels.front()].opName;
+  choice.kernels.assign(kernels.begin(), kernels.end());
+  std::string name = "choose_" + identifier(choice.opName);
+  unsigned same = llvm::count_if(module.choices, [&](const HostChoice &other) {
+    return other.opName == choice.opName;
+  });
+  choice.name = same == 0 ? name : name + "_" + std::to_string(same + 1);
+  module.choices.push_back(std::move(choice));
+}
+
+FailureOr<SmallVector<unsigned>> HostModule::kernelsOf(LaunchOp launch) const {
+  SmallVector<unsigned> result;
+  for (Attribute attribute : launch.getKernels()) {
+    StringRef symbol = cast<FlatSymbolRefAttr>(attribute).getValue();
+    auto found = bySymbol.find(symbol);
+    if (found == bySymbol.end()) {
+      return launch.emitOpError("expected a kernel of this module, got '")
+             << symbol << "'";
+    }
+    const HostKernel &kernel = kernels[found->second];
+    KernelOp op = kernel.op;
+    if (op.getFunctionType().getNumInputs() != launch.getArguments().size()) {
+      return launch.emitOpError("expected ")
+             << op.getFunctionType().getNumInputs() << " arguments for '"
+             << symbol << "', got " << launch.getArguments().size();
+    }
+    result.push_back(found->second);
+  }
+  return result;
+}
+
+const HostChoice &HostModule::choiceOf(LaunchOp launch) const {
+  SmallVector<unsigned> wanted = *kernelsOf(launch);
+  return *llvm::find_if(choices, [&](const HostChoice &choice) {
+    return choice.kernels == wanted;
+  });
+}
+
+FailureOr<HostModule> HostModule::of(ModuleOp module, const Target &target) {
+  HostModule result;
+  for (KernelOp op : module.getOps<KernelOp>()) {
+    FailureOr<HostKernel> kernel = describeKernel(op, target);
+    if (failed(kernel)) {
+      return failure();
+    }
+    result.bySymbol[kernel->symbol] = result.kernels.size();
+    result.kernels.push_back(std::move(*kernel));
+  }
+  llvm::DenseSet<unsigned> chosen;
+  WalkResult walk = module.walk([&](LaunchOp launch) {
+    FailureOr<SmallVector<unsigned>> kernels = result.kernelsOf(launch);
+    if (failed(kernels)) {
+      return WalkResult::interrupt();
+    }
+    addChoice(result, *kernels);
+    chosen.insert(kernels->begin(), kernels->end());
+    return WalkResult::advance();
+  });
+  if (walk.wasInterrupted()) {
+    return failure();
+  }
+  // Kernels that no plan launches are ops of their own, with those like them.
+  for (unsigned i = 0; i < result.kernels.size(); ++i) {
+    if (chosen.contains(i)) {
+      continue;
+    }
+    SmallVector<unsigned> alike;
+    for (unsigned j = i; j < result.kernels.size(); ++j) {
+      KernelOp a = result.kernels[i].op, b = result.kernels[j].op;
+      if (!chosen.contains(j) && a.getFunctionType() == b.getFunctionType() &&
+          result.kernels[i].opName == result.kernels[j].opName) {
+        alike.push_back(j);
+        chosen.insert(j);
+      }
+    }
+    addChoice(result, alike);
+  }
+  return result;
+}

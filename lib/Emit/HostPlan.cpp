@@ -1,0 +1,197 @@
+#include "lib/Emit/HostPlan.h"
+
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+using namespace modelc;
+using namespace modelc::schedule;
+
+namespace {
+/// Names buffers once each.
+class BufferNames {
+public:
+  std::string fresh(StringRef wish) {
+    std::string base = identifier(wish), name = base;
+    for (int i = 2; !taken.insert(name).second; ++i) {
+      name = base + "_" + std::to_string(i);
+    }
+    return name;
+  }
+
+private:
+  llvm::StringSet<> taken;
+};
+} // namespace
+
+/// The words of a pattern of tensor names that say what it is: those behind
+/// the layer, without "weight".
+static std::string wordsOf(StringRef source) {
+  StringRef first = source.split(',').first.trim();
+  size_t layer = first.rfind("{layer}.");
+  StringRef words = layer == StringRef::npos ? first : first.substr(layer + 8);
+  words.consume_front("model.");
+  words.consume_back(".weight");
+  return words.str();
+}
+
+/// The name of the argument that the first launch passes the buffer as.
+static std::string firstUse(Value buffer, const HostModule &kernels) {
+  for (Operation *user : llvm::reverse(SmallVector<Operation *>(
+           buffer.getUsers().begin(), buffer.getUsers().end()))) {
+    auto launch = dyn_cast<LaunchOp>(user);
+    if (!launch) {
+      continue;
+    }
+    const HostKernel &kernel = kernels.choiceOf(launch).first(kernels.kernels);
+    for (auto [i, argument] : llvm::enumerate(launch.getArguments())) {
+      if (argument == buffer) {
+        return kernel.argumentName(i);
+      }
+    }
+  }
+  return "buffer";
+}
+
+static std::string wishFor(AllocOp op, const HostModule &kernels) {
+  if (auto name = dyn_cast<NameLoc>(op.getLoc())) {
+    return name.getName().str();
+  }
+  std::string words = wordsOf(op.getSource().value_or(""));
+  return words.empty() ? firstUse(op.getResult(), kernels) : words;
+}
+
+/// The loop whose index a buffer takes as its layer, with constant trips.
+static FailureOr<std::pair<int64_t, int64_t>> layersOf(AllocOp op,
+                                                       Value layer) {
+  auto index = dyn_cast<BlockArgument>(layer);
+  auto loop =
+      index ? dyn_cast<LoopOp>(index.getOwner()->getParentOp()) : LoopOp();
+  APInt first, last;
+  if (!loop ||
+      !matchPattern(loop.getLowerBounds()[index.getArgNumber()],
+                    m_ConstantInt(&first)) ||
+      !matchPattern(loop.getUpperBounds()[index.getArgNumber()],
+                    m_ConstantInt(&last))) {
+    return op.emitOpError("expected the index of a loop with constant bounds "
+                          "as layer, got ")
+           << layer;
+  }
+  return std::make_pair(first.getSExtValue(), last.getSExtValue());
+}
+
+/// How many devices share the plan.
+static int64_t ranksOf(func::FuncOp plan) {
+  auto ranks = plan->getAttrOfType<IntegerAttr>("ranks");
+  return ranks ? ranks.getInt() : 1;
+}
+
+/// Sets how many of a bound buffer there are.
+static LogicalResult bind(HostBuffer &buffer, HostPlan &plan) {
+  AllocOp op = buffer.op;
+  int64_t sizes = buffer.type().getShape().size();
+  int64_t dynamic =
+      llvm::count_if(buffer.type().getShape(), [](int64_t n) { return n < 0; });
+  if (static_cast<int64_t>(op.getSizes().size()) > dynamic + 1 || sizes > 6) {
+    return op.emitOpError("expected at most one size behind those of ")
+           << dynamic << " extents and 6 dimensions";
+  }
+  buffer.first = plan.tensorCount;
+  if (static_cast<int64_t>(op.getSizes().size()) == dynamic + 1) {
+    buffer.layer = op.getSizes().back();
+    FailureOr<std::pair<int64_t, int64_t>> layers = layersOf(op, buffer.layer);
+    if (failed(layers)) {
+      return failure();
+    }
+    buffer.firstLayer = layers->first;
+    buffer.count = layers->second - layers->first;
+  }
+  if (buffer.role == StorageRole::Peer && buffer.layer) {
+    return op.emitOpError("expected one peer buffer for all layers");
+  }
+  plan.tensorCount += buffer.count + (buffer.role == StorageRole::Peer);
+  return success();
+}
+
+FailureOr<std::vector<std::string>>
+HostPlan::extents(const HostBuffer &buffer) const {
+  std::vector<std::string> result;
+  unsigned next = 0;
+  AllocOp alloc = buffer.op;
+  for (int64_t extent : buffer.type().getShape()) {
+    if (extent >= 0) {
+      result.push_back(std::to_string(extent));
+      continue;
+    }
+    if (next == alloc.getSizes().size()) {
+      return alloc.emitOpError("expected a size for each '?' of ")
+             << buffer.type();
+    }
+    FailureOr<std::string> text =
+        sizes.text(alloc.getSizes()[next++], kSizeProduct + 1);
+    if (failed(text)) {
+      return failure();
+    }
+    result.push_back(*text);
+  }
+  return result;
+}
+
+FailureOr<HostPlan> HostPlan::of(func::FuncOp op, const HostModule &kernels) {
+  HostPlan plan;
+  plan.op = op;
+  plan.name = identifier(op.getSymName());
+  plan.ranks = ranksOf(op);
+  BufferNames names;
+  auto argumentNames = op->getAttrOfType<ArrayAttr>("arg_names");
+  for (BlockArgument argument : op.getArguments()) {
+    unsigned i = argument.getArgNumber();
+    if (!argument.getType().isIndex() || !argumentNames ||
+        i >= argumentNames.size()) {
+      return op.emitOpError("expected 'index' arguments with a name each in "
+                            "'arg_names'");
+    }
+    std::string name =
+        names.fresh(cast<StringAttr>(argumentNames[i]).getValue());
+    plan.sizes.add(argument, name);
+    plan.sizeNames.push_back(name);
+  }
+  WalkResult walk = op.walk([&](AllocOp alloc) {
+    if (!isa<BufferType>(alloc.getResult().getType())) {
+      alloc.emitOpError("expected a buffer in a plan, got ")
+          << alloc.getResult().getType();
+      return WalkResult::interrupt();
+    }
+    HostBuffer buffer;
+    buffer.op = alloc;
+    buffer.name = names.fresh(wishFor(alloc, kernels));
+    buffer.role = alloc.getStorage().value_or(StorageRole::Workspace);
+    bool isOwn = buffer.role == StorageRole::Workspace;
+    if (!isOwn && failed(bind(buffer, plan))) {
+      return WalkResult::interrupt();
+    }
+    (isOwn ? plan.workspace : plan.bindings).push_back(std::move(buffer));
+    return WalkResult::advance();
+  });
+  if (walk.wasInterrupted() || failed(assignSlots(plan, kernels))) {
+    return failure();
+  }
+  return plan;
+}
+
+FailureOr<std::vector<HostPlan>> modelc::plansOf(ModuleOp module,
+                                                 const HostModule &kernels) {
+  std::vector<HostPlan> plans;
+  for (auto function : module.getOps<func::FuncOp>()) {
+    if (!function->hasAttr("schedule.plan")) {
+      continue;
+    }
+    FailureOr<HostPlan> plan = HostPlan::of(function, kernels);
+    if (failed(plan)) {
+      return failure();
+    }
+    plans.push_back(std::move(*plan));
+  }
+  return plans;
+}

@@ -1,0 +1,305 @@
+//===- Manifest.cpp - manifest.json ---------------------------------------===//
+//
+// The contract of a package, for loaders and other hosts: each kernel with its
+// arguments, guard and launch, each plan with its bindings and steps. Launch
+// expressions are text over the sizes, with the functions minimum, maximum,
+// ceilDiv and floorDiv. Keys and their order never depend on the input.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Emit/HostPlan.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/SHA256.h"
+
+using namespace mlir;
+using namespace modelc;
+using namespace modelc::schedule;
+using llvm::json::OStream;
+
+static constexpr int kManifestVersion = 1;
+
+static std::string sha256(StringRef text) {
+  llvm::SHA256 hash;
+  hash.update(text);
+  return llvm::toHex(hash.final(), /*LowerCase=*/true);
+}
+
+static void writeShape(OStream &json, ArrayRef<int64_t> shape) {
+  json.attributeArray("shape", [&] {
+    for (int64_t extent : shape) {
+      extent < 0 ? json.value("?") : json.value(extent);
+    }
+  });
+}
+
+static std::string layoutText(BufferType type) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  type.getPacked().getLayout().print(os);
+  return text;
+}
+
+static void writeMap(OStream &json, const HostKernel &kernel,
+                     const BoxMap &map) {
+  json.attribute("kind", "tensor_map");
+  json.attribute("of", kernel.argumentName(map.argument));
+  json.attributeArray("box", [&] {
+    json.value(map.boxRows);
+    json.value(map.boxColumns);
+  });
+  json.attribute("row_dimension", map.rowDimension);
+  json.attribute("swizzle_bytes", map.swizzleBytes);
+}
+
+static void writeParameter(OStream &json, const HostKernel &kernel,
+                           const Parameter &parameter) {
+  json.object([&] {
+    json.attribute("name", parameter.name);
+    if (parameter.kind == Parameter::Kind::Map) {
+      return writeMap(json, kernel, kernel.interface.maps[parameter.index]);
+    }
+    if (parameter.kind == Parameter::Kind::Size) {
+      json.attribute("kind", "size");
+      json.attribute("dtype", "i32");
+      return;
+    }
+    BufferType type = kernel.bufferType(parameter.index);
+    json.attribute("kind", parameter.isPeer ? "peers" : "buffer");
+    json.attribute("access",
+                   kernel.writes(parameter.index)
+                       ? kernel.reads(parameter.index) ? "read_write" : "write"
+                       : "read");
+    json.attribute("dtype", typeName(type.getElementType()));
+    writeShape(json, type.getShape());
+    json.attribute("align", 16);
+    if (type.getPacked()) {
+      json.attribute("layout", layoutText(type));
+    }
+  });
+}
+
+static void writeGuard(OStream &json, KernelOp kernel) {
+  json.attributeArray("guard", [&] {
+    for (Attribute attribute : kernel.getGuard()) {
+      auto range = cast<RangeAttr>(attribute);
+      json.object([&] {
+        json.attribute("size", range.getArgument());
+        json.attribute("minimum", range.getMinimum());
+        json.attribute("maximum", range.getMaximum());
+        json.attribute("multiple", range.getMultiple());
+      });
+    }
+  });
+}
+
+static void writeLaunch(OStream &json, const HostKernel &kernel) {
+  KernelOp op = kernel.op;
+  json.attributeObject("launch", [&] {
+    json.attribute("grid", kernel.grid);
+    json.attribute("threads", kernel.threads);
+    json.attribute("waves", static_cast<int64_t>(op.getWaves()));
+    json.attribute("cluster", kernel.cluster);
+    json.attribute("shared_bytes", kernel.sharedBytes);
+    json.attribute("dynamic_shared_bytes", kernel.dynamicBytes);
+    json.attribute("tensor_columns",
+                   static_cast<int64_t>(op.getTensorColumns().value_or(0)));
+  });
+}
+
+static void writePrediction(OStream &json, const Prediction &prediction) {
+  json.attributeObject("predicted", [&] {
+    json.attribute("seconds", prediction.seconds);
+    json.attribute("joules", prediction.joules);
+  });
+}
+
+static void writeKernel(OStream &json, const HostKernel &kernel,
+                        const PackageFile &source, const Target &target,
+                        const PackageOptions &options) {
+  KernelOp op = kernel.op;
+  json.object([&] {
+    json.attribute("op", kernel.opName);
+    json.attribute("symbol", kernel.symbol);
+    json.attribute("source", source.path);
+    json.attribute("sha256", sha256(source.text));
+    json.attribute("binary", binaryPath(kernel.symbol, target));
+    json.attributeArray("arguments", [&] {
+      for (const Parameter &parameter : kernel.interface.parameters) {
+        writeParameter(json, kernel, parameter);
+      }
+    });
+    writeGuard(json, op);
+    writeLaunch(json, kernel);
+    json.attribute("schedule", op.getNote().value_or(""));
+    auto found = options.predictions.find(kernel.symbol);
+    if (found != options.predictions.end()) {
+      writePrediction(json, found->second);
+    }
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Plans
+//===----------------------------------------------------------------------===//
+
+static void writeBinding(OStream &json, const HostBuffer &buffer) {
+  json.object([&] {
+    json.attribute("name", buffer.name);
+    json.attribute("role", stringifyStorageRole(buffer.role));
+    json.attribute("first", buffer.first);
+    json.attribute("count", buffer.count);
+    json.attribute("dtype", typeName(buffer.type().getElementType()));
+    writeShape(json, buffer.type().getShape());
+    if (!buffer.source().empty()) {
+      json.attribute("source", buffer.source());
+    }
+    if (buffer.layer) {
+      json.attribute("first_layer", buffer.firstLayer);
+    }
+    if (buffer.role == StorageRole::Peer) {
+      json.attribute("table", buffer.first + 1);
+    }
+  });
+}
+
+static void writeWorkspace(OStream &json, const HostPlan &plan) {
+  json.attributeArray("workspace", [&] {
+    for (const HostSlot &slot : plan.slots) {
+      json.object([&] {
+        json.attribute("bytes", slot.bytes);
+        json.attributeArray("buffers", [&] {
+          for (unsigned buffer : slot.buffers) {
+            json.value(plan.workspace[buffer].name);
+          }
+        });
+      });
+    }
+  });
+}
+
+static std::string argumentText(const HostPlan &plan, Value argument) {
+  for (const std::vector<HostBuffer> *list :
+       {&plan.bindings, &plan.workspace}) {
+    for (const HostBuffer &buffer : *list) {
+      if (AllocOp(buffer.op).getResult() == argument) {
+        return buffer.name;
+      }
+    }
+  }
+  // printPlan has reported what cannot be spelled.
+  FailureOr<std::string> text = plan.sizes.text(argument);
+  return succeeded(text) ? *text : "";
+}
+
+static void writeSteps(OStream &json, const HostPlan &plan,
+                       const HostModule &kernels, Block &block) {
+  for (Operation &op : block) {
+    if (auto loop = dyn_cast<LoopOp>(op)) {
+      json.object([&] {
+        HostPlan inner = plan;
+        inner.sizes.add(loop.getInductionVars()[0], "layer");
+        json.attribute("loop", argumentText(plan, loop.getUpperBounds()[0]));
+        json.attributeArray("steps", [&] {
+          writeSteps(json, inner, kernels, loop.getBody().front());
+        });
+      });
+    }
+    auto launch = dyn_cast<LaunchOp>(op);
+    if (!launch) {
+      continue;
+    }
+    const HostChoice &choice = kernels.choiceOf(launch);
+    json.object([&] {
+      json.attribute("label", launch.getLabel().value_or(choice.opName));
+      json.attribute("op", choice.opName);
+      json.attributeArray("kernels", [&] {
+        for (unsigned kernel : choice.kernels) {
+          json.value(kernels.kernels[kernel].symbol);
+        }
+      });
+      json.attributeArray("arguments", [&] {
+        for (Value argument : launch.getArguments()) {
+          json.value(argumentText(plan, argument));
+        }
+      });
+    });
+  }
+}
+
+static void writePlan(OStream &json, const HostPlan &plan,
+                      const HostModule &kernels) {
+  func::FuncOp op = plan.op;
+  json.object([&] {
+    json.attribute("name", plan.name);
+    json.attribute("ranks", plan.ranks);
+    json.attributeArray("sizes", [&] {
+      for (const std::string &name : plan.sizeNames) {
+        json.value(name);
+      }
+    });
+    json.attributeArray("tensors", [&] {
+      for (const HostBuffer &buffer : plan.bindings) {
+        writeBinding(json, buffer);
+      }
+    });
+    writeWorkspace(json, plan);
+    json.attributeArray("steps", [&] {
+      writeSteps(json, plan, kernels, op.getBody().front());
+    });
+  });
+}
+
+static void writeToolchain(OStream &json, const Target &target) {
+  json.attributeObject("toolchain", [&] {
+    json.attribute("driver", target.compiler.driver);
+    json.attributeArray("flags", [&] {
+      for (StringRef flag : target.compiler.flags) {
+        std::string text = flag.str();
+        size_t at = text.find("{isa}");
+        if (at != std::string::npos) {
+          text.replace(at, 5, target.identity.isa);
+        }
+        json.value(text);
+      }
+      json.value("-Iinclude");
+    });
+  });
+}
+
+FailureOr<std::string> modelc::emitManifest(ModuleOp module,
+                                            const Target &target,
+                                            ArrayRef<PackageFile> sources,
+                                            const PackageOptions &options) {
+  FailureOr<HostModule> kernels = HostModule::of(module, target);
+  if (failed(kernels)) {
+    return failure();
+  }
+  FailureOr<std::vector<HostPlan>> plans = plansOf(module, *kernels);
+  if (failed(plans)) {
+    return failure();
+  }
+  assert(sources.size() == kernels->kernels.size() && "one source a kernel");
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  OStream json(os, 1);
+  json.object([&] {
+    json.attribute("version", kManifestVersion);
+    json.attribute("target", target.identity.name);
+    json.attribute("isa", target.identity.isa);
+    json.attribute("language", target.identity.language);
+    writeToolchain(json, target);
+    json.attributeArray("kernels", [&] {
+      for (auto [kernel, source] : llvm::zip_equal(kernels->kernels, sources)) {
+        writeKernel(json, kernel, source, target, options);
+      }
+    });
+    json.attributeArray("plans", [&] {
+      for (const HostPlan &plan : *plans) {
+        writePlan(json, plan, *kernels);
+      }
+    });
+  });
+  return text + "\n";
+}

@@ -1,0 +1,222 @@
+//===- Package.cpp - A compilation as one folder --------------------------===//
+
+#include "lib/Emit/Emit.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+#include <deque>
+
+using namespace mlir;
+using namespace modelc;
+using namespace modelc::schedule;
+
+/// Headers of the host library that do not depend on the compilation; the
+/// driver's is named by the target's language.
+static constexpr StringLiteral kHostHeaders[] = {
+    "modelc.h", "launch.h", "library.h", "open.h", "driver_emulator.h"};
+
+/// Kernels include this folder only where they run on the CPU.
+static constexpr StringLiteral kEmulatorFolder = "emulator/";
+
+static FailureOr<std::string> readText(ModuleOp module, StringRef folder,
+                                       StringRef path) {
+  SmallString<128> full(folder);
+  llvm::sys::path::append(full, path);
+  auto buffer = llvm::MemoryBuffer::getFile(full);
+  if (!buffer) {
+    return module.emitError("expected the file '")
+           << full
+           << "' of the device prelude, got: " << buffer.getError().message();
+  }
+  return (*buffer)->getBuffer().str();
+}
+
+/// What follows `#include "`.
+static SmallVector<StringRef> includesOf(StringRef text) {
+  SmallVector<StringRef> lines, names;
+  text.split(lines, '\n');
+  for (StringRef line : lines) {
+    line = line.trim();
+    if (line.consume_front("#include \"")) {
+      names.push_back(line.take_until([](char c) { return c == '"'; }));
+    }
+  }
+  return names;
+}
+
+/// `name` as seen from the file at `path`: beside it, else below the root.
+static std::string resolve(StringRef folder, StringRef path, StringRef name) {
+  SmallString<128> beside(llvm::sys::path::parent_path(path));
+  llvm::sys::path::append(beside, name);
+  llvm::sys::path::remove_dots(beside, /*remove_dot_dot=*/true);
+  SmallString<128> full(folder);
+  llvm::sys::path::append(full, beside);
+  return llvm::sys::fs::exists(full) ? beside.str().str() : name.str();
+}
+
+/// The prelude and all that it includes, with their paths kept.
+static LogicalResult addPreludes(ModuleOp module, const Target &target,
+                                 StringRef folder,
+                                 std::vector<PackageFile> &files) {
+  std::deque<std::string> wanted = {target.identity.prelude};
+  llvm::StringSet<> known;
+  known.insert(target.identity.prelude);
+  for (; !wanted.empty(); wanted.pop_front()) {
+    std::string path = wanted.front();
+    FailureOr<std::string> text = readText(module, folder, path);
+    if (failed(text)) {
+      return failure();
+    }
+    for (StringRef name : includesOf(*text)) {
+      std::string other = resolve(folder, path, name);
+      if (!StringRef(other).starts_with(kEmulatorFolder) &&
+          known.insert(other).second) {
+        wanted.push_back(other);
+      }
+    }
+    files.push_back({"include/" + path, std::move(*text)});
+  }
+  return success();
+}
+
+static LogicalResult addHostHeaders(ModuleOp module, const Target &target,
+                                    StringRef folder,
+                                    std::vector<PackageFile> &files) {
+  SmallVector<std::string> names(std::begin(kHostHeaders),
+                                 std::end(kHostHeaders));
+  names.push_back("driver_" + target.identity.language + ".h");
+  for (const std::string &name : names) {
+    FailureOr<std::string> text = readText(module, folder, "host/" + name);
+    if (failed(text)) {
+      return failure();
+    }
+    files.push_back({"host/" + name, std::move(*text)});
+  }
+  return success();
+}
+
+static std::string predictionText(const PackageOptions &options,
+                                  StringRef symbol) {
+  auto found = options.predictions.find(symbol.str());
+  if (found == options.predictions.end()) {
+    return "";
+  }
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << llvm::format("%.4g us, %.4g mJ", found->second.seconds * 1e6,
+                     found->second.joules * 1e3);
+  return text;
+}
+
+FailureOr<std::vector<PackageFile>>
+modelc::emitPackage(ModuleOp module, const Target &target,
+                    const PackageOptions &options) {
+  std::vector<PackageFile> files;
+  for (KernelOp kernel : module.getOps<KernelOp>()) {
+    EmitOptions emit;
+    emit.prediction = predictionText(options, kernel.getSymName());
+    FailureOr<std::string> text = emitKernel(kernel, target, emit);
+    if (failed(text)) {
+      return failure();
+    }
+    files.push_back(
+        {("src/" + kernel.getSymName() + sourceSuffix(target)).str(),
+         std::move(*text)});
+  }
+  FailureOr<std::string> manifest =
+      emitManifest(module, target, files, options);
+  FailureOr<std::vector<PackageFile>> host = emitHostLibrary(module, target);
+  if (failed(manifest) || failed(host) ||
+      failed(addPreludes(module, target, options.targetsFolder, files)) ||
+      failed(addHostHeaders(module, target, options.targetsFolder, files))) {
+    return failure();
+  }
+  llvm::move(*host, std::back_inserter(files));
+  files.push_back({"manifest.json", std::move(*manifest)});
+  return files;
+}
+
+//===----------------------------------------------------------------------===//
+// Writing
+//===----------------------------------------------------------------------===//
+
+static LogicalResult complain(llvm::raw_ostream &errors, StringRef path,
+                              std::error_code error) {
+  errors << "error: expected to write '" << path
+         << "', got: " << error.message() << "\n";
+  return failure();
+}
+
+static LogicalResult writeFile(const PackageFile &file, StringRef folder,
+                               llvm::raw_ostream &errors) {
+  SmallString<128> path(folder);
+  llvm::sys::path::append(path, file.path);
+  if (std::error_code error = llvm::sys::fs::create_directories(
+          llvm::sys::path::parent_path(path))) {
+    return complain(errors, path, error);
+  }
+  std::error_code error;
+  llvm::raw_fd_ostream os(path, error);
+  os << file.text;
+  os.close();
+  if (os.has_error()) {
+    error = os.error();
+    os.clear_error();
+  }
+  return error ? complain(errors, path, error) : success();
+}
+
+/// Puts `made` where `folder` is; the old one goes only once the new is there.
+static std::error_code replaceFolder(StringRef made, StringRef folder) {
+  if (!llvm::sys::fs::exists(folder)) {
+    return llvm::sys::fs::rename(made, folder);
+  }
+  std::string old = made.str() + ".old";
+  if (std::error_code error = llvm::sys::fs::rename(folder, old)) {
+    return error;
+  }
+  if (std::error_code error = llvm::sys::fs::rename(made, folder)) {
+    llvm::sys::fs::rename(old, folder);
+    return error;
+  }
+  return llvm::sys::fs::remove_directories(old);
+}
+
+LogicalResult modelc::writePackage(ArrayRef<PackageFile> files,
+                                   StringRef folder,
+                                   llvm::raw_ostream &errors) {
+  std::string target = folder.rtrim('/').str();
+  bool isForeign = llvm::sys::fs::exists(target) &&
+                   !llvm::sys::fs::exists(target + "/manifest.json");
+  std::error_code listing;
+  if (isForeign && llvm::sys::fs::directory_iterator(target, listing) !=
+                       llvm::sys::fs::directory_iterator()) {
+    errors << "error: expected '" << target
+           << "' to be new, empty or an earlier output, got other files in "
+              "it; name another folder\n";
+    return failure();
+  }
+  StringRef parent = llvm::sys::path::parent_path(target);
+  if (std::error_code error = llvm::sys::fs::create_directories(
+          parent.empty() ? StringRef(".") : parent)) {
+    return complain(errors, parent, error);
+  }
+  SmallString<128> made;
+  llvm::sys::fs::createUniquePath(target + ".%%%%%%", made,
+                                  /*MakeAbsolute=*/false);
+  for (const PackageFile &file : files) {
+    if (failed(writeFile(file, made, errors))) {
+      llvm::sys::fs::remove_directories(made);
+      return failure();
+    }
+  }
+  if (std::error_code error = replaceFolder(made, target)) {
+    llvm::sys::fs::remove_directories(made);
+    return complain(errors, target, error);
+  }
+  return success();
+}
