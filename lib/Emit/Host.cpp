@@ -125,7 +125,10 @@ static FailureOr<std::string> sourceText(const HostModule &kernels,
         "return {kKernels, "
      << kernels.kernels.size()
      << "};\n}\n\nint modelc_open(const char *folder) { return "
-        "modelc_host::open(folder); }\nvoid modelc_close() { "
+        "modelc_host::open(folder); }\nint modelc_communicator(void "
+        "*communicator) {\n  return "
+        "modelc_host::setCommunicator(communicator);\n}\n"
+        "void modelc_close() { "
         "modelc_host::closeAll(); "
         "}\nconst char *modelc_last_error() { return modelc_host::lastError; "
         "}\n";

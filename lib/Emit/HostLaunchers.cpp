@@ -35,8 +35,14 @@ void modelc::printBinding(llvm::raw_ostream &os, const BindingText &binding) {
   for (int64_t extent : binding.shape) {
     shape.push_back(extent < 0 ? "MC_ANY" : std::to_string(extent));
   }
-  std::string source =
-      binding.source.empty() ? "nullptr" : "\"" + binding.source + "\"";
+  std::string source = "nullptr";
+  if (!binding.source.empty()) {
+    source.clear();
+    llvm::raw_string_ostream quoted(source);
+    quoted << '"';
+    llvm::printEscapedString(binding.source, quoted);
+    quoted << '"';
+  }
   os << "    {\"" << binding.name << "\", " << binding.role << ", " << source
      << ", " << binding.type << ", " << shape.size() << ", {"
      << llvm::join(shape, ", ") << "}, " << binding.first << ", "

@@ -25,15 +25,16 @@ private:
 };
 } // namespace
 
-/// The words of a pattern of tensor names that say what it is: those behind
-/// the layer, without "weight".
+/// The words of a list of tensor names that say what they are: of the first,
+/// those behind the layer, without "weight".
 static std::string wordsOf(StringRef source) {
-  StringRef first = source.split(',').first.trim();
+  StringRef first = source.split(',').first.trim(" [\"");
+  first = first.take_until([](char c) { return c == '"' || c == ' '; });
   size_t layer = first.rfind("{layer}.");
   StringRef words = layer == StringRef::npos ? first : first.substr(layer + 8);
   words.consume_front("model.");
   words.consume_back(".weight");
-  return words.str();
+  return words.str() + (source.ends_with("channel_scale") ? "_scale" : "");
 }
 
 /// The name of the argument that the first launch passes the buffer as.
@@ -58,8 +59,12 @@ static std::string wishFor(AllocOp op, const HostModule &kernels) {
   if (auto name = dyn_cast<NameLoc>(op.getLoc())) {
     return name.getName().str();
   }
-  std::string words = wordsOf(op.getSource().value_or(""));
-  return words.empty() ? firstUse(op.getResult(), kernels) : words;
+  StringRef source = op.getSource().value_or("");
+  if (source.empty()) {
+    return firstUse(op.getResult(), kernels);
+  }
+  return op.getStorage() == StorageRole::Weight ? wordsOf(source)
+                                                : source.split(' ').first.str();
 }
 
 /// The loop whose index a buffer takes as its layer, with constant trips.

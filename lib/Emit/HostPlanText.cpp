@@ -31,6 +31,8 @@ private:
   LogicalResult printOp(Operation *op);
   LogicalResult printAlloc(AllocOp op);
   LogicalResult printLoop(LoopOp op);
+  LogicalResult printCondition(LoopOp op, Value condition);
+  LogicalResult printCollective(CollectiveOp op);
   LogicalResult printLaunch(LaunchOp op);
   LogicalResult printSize(Operation *op);
   std::string pad() const { return std::string(depth * 2, ' '); }
@@ -75,9 +77,49 @@ LogicalResult PlanPrinter::printAlloc(AllocOp op) {
   return success();
 }
 
+LogicalResult PlanPrinter::printCondition(LoopOp op, Value condition) {
+  FailureOr<std::string> text = sizes.text(condition);
+  if (failed(text)) {
+    return failure();
+  }
+  os << pad() << "if (" << *text << ") {\n";
+  ++depth;
+  LogicalResult result = printBlock(op.getBody().front());
+  --depth;
+  os << pad() << "}\n";
+  return result;
+}
+
+LogicalResult PlanPrinter::printCollective(CollectiveOp op) {
+  const HostBuffer &buffer = *buffers.at(op.getBuffer());
+  SmallVector<std::string> factors;
+  FailureOr<std::string> rows = sizes.text(op.getSizes()[0], kSizeProduct);
+  if (failed(rows)) {
+    return failure();
+  }
+  factors.push_back(*rows);
+  for (int64_t extent : buffer.type().getShape().drop_front()) {
+    factors.push_back(std::to_string(extent));
+  }
+  if (op.getVerb() != "all_reduce") {
+    return op.emitOpError("expected 'all_reduce', got '")
+           << op.getVerb() << "'";
+  }
+  os << pad() << "run.step(\"" << op.getLabel().value_or(op.getVerb()) << "\""
+     << (layer.empty() ? "" : ", " + layer) << ");\n"
+     << pad() << "run.allReduce(" << buffer.name << ".data, "
+     << hostType(buffer.type().getElementType()) << ", " << productText(factors)
+     << ");\n";
+  return success();
+}
+
 LogicalResult PlanPrinter::printLoop(LoopOp op) {
   if (op.getUpperBounds().size() != 1 || op.getNumResults() != 0) {
     return op.emitOpError("expected one index and no carried values in a plan");
+  }
+  if (Value condition =
+          conditionOf(op.getLowerBounds()[0], op.getUpperBounds()[0])) {
+    return printCondition(op, condition);
   }
   FailureOr<std::string> first = sizes.text(op.getLowerBounds()[0]);
   FailureOr<std::string> last =
@@ -169,6 +211,8 @@ LogicalResult PlanPrinter::printOp(Operation *op) {
       .Case<AllocOp>([&](AllocOp alloc) { return printAlloc(alloc); })
       .Case<LoopOp>([&](LoopOp loop) { return printLoop(loop); })
       .Case<LaunchOp>([&](LaunchOp launch) { return printLaunch(launch); })
+      .Case<CollectiveOp>(
+          [&](CollectiveOp collective) { return printCollective(collective); })
       .Case<YieldOp, func::ReturnOp>([](auto) { return success(); })
       .Default([&](Operation *other) -> LogicalResult {
         if (isa_and_nonnull<arith::ArithDialect>(other->getDialect())) {

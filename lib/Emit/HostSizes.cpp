@@ -26,6 +26,7 @@ static const SizeSpelling kSizeSpellings[] = {
     {"arith.ceildivsi", "ceilDiv", kSizePrimary},
     {"arith.ceildivui", "ceilDiv", kSizePrimary},
     {"arith.floordivsi", "floorDiv", kSizePrimary},
+    {"arith.andi", "&&", kSizeAnd},
     {"arith.minsi", "minimum", kSizePrimary},
     {"arith.maxsi", "maximum", kSizePrimary},
 };
@@ -120,6 +121,14 @@ FailureOr<std::string> SizeNames::text(Value value, int least) const {
     return failure();
   }
   return inParentheses(spelled->first, spelled->second, least);
+}
+
+Value modelc::conditionOf(Value lower, Value upper) {
+  auto select = upper.getDefiningOp<arith::SelectOp>();
+  bool isCondition = select && matchPattern(lower, m_Zero()) &&
+                     matchPattern(select.getTrueValue(), m_One()) &&
+                     matchPattern(select.getFalseValue(), m_Zero());
+  return isCondition ? select.getCondition() : Value();
 }
 
 std::string modelc::productText(ArrayRef<std::string> factors) {

@@ -19,7 +19,7 @@ namespace modelc {
 
 /// How tightly the operators of C bind that sizes need; higher binds tighter.
 constexpr int kSizePrimary = 17, kSizeProduct = 13, kSizeSum = 12,
-              kSizeCompare = 9, kSizeConditional = 2;
+              kSizeCompare = 9, kSizeAnd = 4, kSizeConditional = 2;
 
 /// Names of the sizes that expressions may use.
 class SizeNames {
@@ -36,6 +36,10 @@ private:
 
   llvm::DenseMap<mlir::Value, std::string> names;
 };
+
+/// What a loop of no or one trip depends on (`select` of 1 and 0, from 0), or
+/// null: such a loop is a condition.
+mlir::Value conditionOf(mlir::Value lower, mlir::Value upper);
 
 /// The product of expressions, constants multiplied out; "1" of none.
 std::string productText(llvm::ArrayRef<std::string> factors);

@@ -68,6 +68,11 @@ private:
   /// Whether a trip can read what the trip before it left in the buffer.
   bool livesAround(Operation *loop, ArrayRef<Operation *> users,
                    Value buffer) const {
+    auto repeated = cast<LoopOp>(loop);
+    if (conditionOf(repeated.getLowerBounds()[0],
+                    repeated.getUpperBounds()[0])) {
+      return false;
+    }
     Operation *first = *llvm::find_if(
         users, [&](Operation *user) { return loop->isAncestor(user); });
     return reads(first, buffer);

@@ -200,10 +200,20 @@ static void writeSteps(OStream &json, const HostPlan &plan,
       json.object([&] {
         HostPlan inner = plan;
         inner.sizes.add(loop.getInductionVars()[0], "layer");
-        json.attribute("loop", argumentText(plan, loop.getUpperBounds()[0]));
+        Value upper = loop.getUpperBounds()[0];
+        Value condition = conditionOf(loop.getLowerBounds()[0], upper);
+        json.attribute(condition ? "if" : "loop",
+                       argumentText(plan, condition ? condition : upper));
         json.attributeArray("steps", [&] {
           writeSteps(json, inner, kernels, loop.getBody().front());
         });
+      });
+    }
+    if (auto collective = dyn_cast<CollectiveOp>(op)) {
+      json.object([&] {
+        json.attribute("label", collective.getLabel().value_or(""));
+        json.attribute("collective", collective.getVerb());
+        json.attribute("buffer", argumentText(plan, collective.getBuffer()));
       });
     }
     auto launch = dyn_cast<LaunchOp>(op);

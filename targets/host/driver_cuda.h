@@ -7,6 +7,7 @@
 #ifndef MODELC_HOST_DRIVER_CUDA_H
 #define MODELC_HOST_DRIVER_CUDA_H
 
+#include "collective.h"
 #include "launch.h"
 #include "open.h"
 
@@ -163,6 +164,12 @@ inline int encode(TensorMap &map, const Box &box) {
                                             box.steps, 0, swizzle(box.span),
                                             promoteTo256Bytes, 0),
                "cuTensorMapEncodeTiled", "a tensor");
+}
+
+inline int allReduce(void *data, int32_t type, int64_t count,
+                     void *communicator, void *stream) {
+  static const Collectives library({"libnccl.so.2", "libnccl.so"});
+  return library.allReduce(data, type, count, communicator, stream);
 }
 
 } // namespace modelc_host::driver

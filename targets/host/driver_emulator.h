@@ -63,6 +63,11 @@ inline int encode(TensorMap &map, const Box &box) {
   return fail(MC_DRIVER, "the emulator refused a tensor map");
 }
 
+inline int allReduce(void *, int32_t, int64_t, void *, void *) {
+  return fail(MC_DRIVER, "the emulator has no communication library; take "
+                         "fewer rows");
+}
+
 } // namespace modelc_host::driver
 
 /// Makes a device current for this thread.

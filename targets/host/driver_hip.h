@@ -7,6 +7,7 @@
 #ifndef MODELC_HOST_DRIVER_HIP_H
 #define MODELC_HOST_DRIVER_HIP_H
 
+#include "collective.h"
 #include "launch.h"
 #include "open.h"
 
@@ -89,6 +90,12 @@ inline int launch(Function function, const Kernel &kernel, unsigned grid,
 /// Its kernels copy no boxes.
 inline int encode(TensorMap &, const Box &) {
   return fail(MC_DRIVER, "this machine has no tensor maps");
+}
+
+inline int allReduce(void *data, int32_t type, int64_t count,
+                     void *communicator, void *stream) {
+  static const Collectives library({"librccl.so", "librccl.so.1"});
+  return library.allReduce(data, type, count, communicator, stream);
 }
 
 } // namespace modelc_host::driver

@@ -13,6 +13,7 @@
 //   unload(Module)
 //   launch(Function, const Kernel &, unsigned grid, stream, void **arguments)
 //   encode(TensorMap &, const Box &)
+//   allReduce(data, type, count, communicator, stream)    a sum, in place
 //
 //===----------------------------------------------------------------------===//
 #ifndef MODELC_HOST_LIBRARY_H
@@ -36,6 +37,7 @@ KernelTable kernelTable();
 /// What was loaded on one device.
 struct Loaded {
   std::atomic<bool> isOpen{false};
+  void *communicator = nullptr;
   std::vector<driver::Module> modules;
   std::vector<driver::Function> functions;
 };
@@ -94,6 +96,20 @@ inline int open(const char *folder) {
   return MC_OK;
 }
 
+inline int setCommunicator(void *communicator) {
+  int device = 0;
+  if (int status = driver::currentDevice(device)) {
+    return status;
+  }
+  if (device < 0 || device >= kMaxDevices) {
+    return fail(MC_DRIVER, "expected a device below %d, got %d", kMaxDevices,
+                device);
+  }
+  std::lock_guard<std::mutex> lock(loading);
+  loadedDevices[device].communicator = communicator;
+  return MC_OK;
+}
+
 inline void closeAll() {
   std::lock_guard<std::mutex> lock(loading);
   for (Loaded &loaded : loadedDevices) {
@@ -113,6 +129,7 @@ public:
       fail(MC_NOT_OPEN, "expected modelc_open on device %d before", device);
     } else if (!status) {
       functions = loadedDevices[device].functions.data();
+      communicator = loadedDevices[device].communicator;
     }
   }
 
@@ -150,6 +167,21 @@ public:
       status = driver::encode(map, box);
     }
     return map;
+  }
+
+  /// Sums a buffer over the devices, in place, by the vendor's library.
+  void allReduce(void *data, int32_t type, int64_t count) {
+    if (status || count == 0) {
+      return;
+    }
+    if (!communicator) {
+      fail(MC_NOT_OPEN, "expected modelc_communicator on this device before");
+      return;
+    }
+    status = driver::allReduce(data, type, count, communicator, stream);
+    if (status) {
+      fail(status, "%s", std::string(lastError).c_str());
+    }
   }
 
   /// No kernel of an op has a guard that these sizes meet.
@@ -220,9 +252,15 @@ public:
   }
 
   /// Records an error with the place in the plan.
-  template <class... Values>
-  void fail(int code, const char *format, Values... values) {
-    status = modelc_host::fail(code, format, values...);
+#if defined(__GNUC__)
+  __attribute__((format(printf, 3, 4)))
+#endif
+  void fail(int code, const char *format, ...) {
+    char text[256];
+    va_list arguments;
+    va_start(arguments, format);
+    std::vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
     std::string place = std::string("modelc_") + function;
     if (now) {
       place += std::string(", ") + now;
@@ -230,8 +268,7 @@ public:
     if (layer >= 0) {
       place += ", layer " + std::to_string(layer);
     }
-    modelc_host::fail(code, "%s: %s", place.c_str(),
-                      std::string(lastError).c_str());
+    status = modelc_host::fail(code, "%s: %s", place.c_str(), text);
   }
 
   int result() const { return status; }
@@ -244,6 +281,7 @@ private:
   const char *now = nullptr;
   int64_t layer = -1;
   const driver::Function *functions = nullptr;
+  void *communicator = nullptr;
 };
 
 } // namespace modelc_host

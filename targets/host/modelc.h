@@ -84,6 +84,10 @@ typedef struct mc_binding {
  * current device. Call it once on each device before anything else. */
 int modelc_open(const char *folder);
 
+/* Gives the current device its communicator, an ncclComm_t of NCCL or RCCL, for
+ * plans over several devices whose steps are too large to exchange in kernels. */
+int modelc_communicator(void *communicator);
+
 /* Unloads them from all devices. Nothing may run any more. */
 void modelc_close(void);
 
