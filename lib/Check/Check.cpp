@@ -1,0 +1,227 @@
+//===- Check.cpp - A case from its files to its report --------------------===//
+
+#include "lib/Check/Check.h"
+#include "lib/Check/Machine.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/raw_ostream.h"
+#include <cstring>
+#include <optional>
+
+using namespace llvm;
+using namespace modelc;
+using namespace modelc::check;
+
+static LogicalResult say(raw_ostream &errors, const Twine &message) {
+  errors << "error: " << message << "\n";
+  return failure();
+}
+
+static FailureOr<std::vector<uint8_t>> bytesOf(const CheckArgument &argument,
+                                               raw_ostream &errors) {
+  if (argument.file.empty()) {
+    return std::vector<uint8_t>(argument.bufferBytes, 0xFF);
+  }
+  ErrorOr<std::unique_ptr<MemoryBuffer>> file =
+      MemoryBuffer::getFile(argument.file);
+  if (!file) {
+    return say(errors,
+               argument.file + " cannot be read: " + file.getError().message());
+  }
+  return std::vector<uint8_t>((*file)->getBuffer().bytes_begin(),
+                              (*file)->getBuffer().bytes_end());
+}
+
+/// What the host adds to the arguments of a kernel.
+static uint64_t hiddenValue(const KernelRun &launch, StringRef kind) {
+  return StringSwitch<uint64_t>(kind)
+      .Case("hidden_block_count_x", launch.grid[0])
+      .Case("hidden_block_count_y", launch.grid[1])
+      .Case("hidden_block_count_z", launch.grid[2])
+      .Case("hidden_group_size_x", launch.block[0])
+      .Case("hidden_group_size_y", launch.block[1])
+      .Case("hidden_group_size_z", launch.block[2])
+      .Case("hidden_grid_dims", 3)
+      .Case("hidden_dynamic_lds_size",
+            launch.sharedBytes - launch.kernel->sharedBytes)
+      .Default(0);
+}
+
+/// Puts buffers into memory and lays out the arguments.
+static LogicalResult setUpArguments(const CheckCase &from, KernelRun &launch,
+                                    std::vector<uint64_t> &addresses,
+                                    raw_ostream &errors) {
+  const Kernel &kernel = *launch.kernel;
+  std::vector<uint8_t> block(kernel.argumentBytes);
+  size_t next = 0;
+  for (const KernelArgument &to : kernel.arguments) {
+    if (to.offset + to.bytes > block.size()) {
+      return say(errors, "an argument lies beyond those of the kernel");
+    }
+    if (StringRef(to.kind).starts_with("hidden_")) {
+      uint64_t value = hiddenValue(launch, to.kind);
+      std::memcpy(&block[to.offset], &value, std::min<size_t>(to.bytes, 8));
+      continue;
+    }
+    if (next == from.arguments.size()) {
+      break;
+    }
+    const CheckArgument &argument = from.arguments[next];
+    uint64_t &address = addresses.emplace_back(0);
+    std::vector<uint8_t> value = argument.value;
+    if (argument.isBuffer) {
+      FailureOr<std::vector<uint8_t>> bytes = bytesOf(argument, errors);
+      if (failed(bytes)) {
+        return failure();
+      }
+      address = launch.memory.add("argument " + std::to_string(next),
+                                  std::move(*bytes), true);
+      value.resize(8);
+      std::memcpy(value.data(), &address, 8);
+    }
+    if (value.size() != to.bytes) {
+      return say(errors, "argument " + Twine(next) + ": expected " +
+                             Twine(to.bytes) + " bytes, got " +
+                             Twine(value.size()));
+    }
+    std::memcpy(&block[to.offset], value.data(), value.size());
+    ++next;
+  }
+  size_t wanted = count_if(kernel.arguments, [](const KernelArgument &a) {
+    return !StringRef(a.kind).starts_with("hidden_");
+  });
+  if (wanted != from.arguments.size()) {
+    return say(errors, "expected " + Twine(wanted) + " arguments for \"" +
+                           kernel.name + "\", got " +
+                           Twine(from.arguments.size()));
+  }
+  launch.kernargAddress =
+      launch.memory.add("the kernel's arguments", std::move(block), false);
+  return success();
+}
+
+/// The packet that a queue has for a launch, as far as kernels read it.
+static void setUpPacket(KernelRun &launch) {
+  std::vector<uint8_t> packet(64);
+  for (unsigned axis = 0; axis < 3; ++axis) {
+    uint16_t lanes = uint16_t(launch.block[axis]);
+    uint32_t all = launch.block[axis] * launch.grid[axis];
+    std::memcpy(&packet[4 + 2 * axis], &lanes, 2);
+    std::memcpy(&packet[12 + 4 * axis], &all, 4);
+  }
+  launch.dispatchAddress =
+      launch.memory.add("the packet of the launch", std::move(packet), false);
+}
+
+/// What the interpreter takes for granted.
+static LogicalResult checkKernel(const Kernel &kernel, const CheckCase &of,
+                                 raw_ostream &errors) {
+  constexpr uint32_t kNearestWithDenormals = 0xF0;
+  uint32_t mode = kernel.setupWord1 >> 12 & 0xFF;
+  if (mode != kNearestWithDenormals) {
+    return say(errors, "\"" + kernel.name +
+                           "\" does not round to nearest with denormal "
+                           "numbers, and other modes are not modelled");
+  }
+  uint64_t lanes = uint64_t(of.block[0]) * of.block[1] * of.block[2];
+  if (kernel.maxBlock && lanes > kernel.maxBlock) {
+    return say(errors, "expected a block of at most " + Twine(kernel.maxBlock) +
+                           " lanes, got " + Twine(lanes));
+  }
+  return success();
+}
+
+static LogicalResult writeOutputs(const CheckCase &from,
+                                  const KernelRun &launch,
+                                  ArrayRef<uint64_t> addresses,
+                                  raw_ostream &errors) {
+  for (const CheckOutput &output : from.outputs) {
+    const Region *region = launch.memory.at(addresses[output.argument]);
+    std::error_code error;
+    raw_fd_ostream file(output.file, error);
+    if (error) {
+      return say(errors,
+                 output.file + " cannot be written: " + error.message());
+    }
+    file.write(reinterpret_cast<const char *>(region->bytes.data()),
+               region->bytes.size());
+  }
+  return success();
+}
+
+LogicalResult modelc::runCheckCase(const CheckCase &from,
+                                   const CheckOptions &options,
+                                   raw_ostream &report, raw_ostream &errors) {
+  std::optional<Target> target;
+  if (!from.target.empty()) {
+    FailureOr<Target> loaded =
+        loadTarget(from.target, {}, options.targetFolders, errors);
+    if (failed(loaded)) {
+      return failure();
+    }
+    target = std::move(*loaded);
+  }
+  FailureOr<CodeObject> code = readCodeObject(from.code, from.kernel, errors);
+  if (failed(code) || failed(checkKernel(code->kernel, from, errors))) {
+    return failure();
+  }
+  FailureOr<DecodedCode> decoded = decodeKernel(*code, errors);
+  if (failed(decoded)) {
+    return failure();
+  }
+  KernelRun launch;
+  launch.kernel = &code->kernel;
+  launch.code = std::move(decoded->instructions);
+  launch.openFormats = decoded->openFormats;
+  launch.grid = from.grid;
+  launch.block = from.block;
+  launch.sharedBytes = code->kernel.sharedBytes + from.dynamicSharedBytes;
+  launch.target = target ? &*target : nullptr;
+  for (Region &region : code->regions) {
+    launch.memory.addAt(std::move(region));
+  }
+  std::vector<uint64_t> addresses;
+  if (failed(setUpArguments(from, launch, addresses, errors))) {
+    return failure();
+  }
+  setUpPacket(launch);
+  if (!runGrid(launch, options.maxInstructions)) {
+    errors << from.code << ": error: " << launch.fault << "\n";
+    return failure();
+  }
+  printReport(launch, report);
+  return writeOutputs(from, launch, addresses, errors);
+}
+
+int modelc::checkMain(int argc, char **argv) {
+  cl::OptionCategory category("options of modelc-check");
+  cl::opt<std::string> path(cl::Positional, cl::Required, cl::desc("case.json"),
+                            cl::cat(category));
+  cl::opt<std::string> report("report", cl::init("-"), cl::cat(category),
+                              cl::desc("where the counts go as JSON"));
+  cl::list<std::string> targets("targets", cl::cat(category),
+                                cl::desc("a folder of target files"));
+  cl::opt<uint64_t> most("max-instructions", cl::init(4000000000),
+                         cl::cat(category),
+                         cl::desc("of all waves, before it gives up"));
+  cl::HideUnrelatedOptions(category);
+  cl::ParseCommandLineOptions(
+      argc, argv, "Runs compiled kernels instruction by instruction\n");
+  FailureOr<CheckCase> checkCase = readCheckCase(path, errs());
+  if (failed(checkCase)) {
+    return 1;
+  }
+  CheckOptions options;
+  options.targetFolders = targets;
+  options.maxInstructions = most;
+  std::error_code error;
+  raw_fd_ostream out(report, error);
+  if (error) {
+    errs() << "error: " << report << " cannot be written: " << error.message()
+           << "\n";
+    return 1;
+  }
+  return succeeded(runCheckCase(*checkCase, options, out, errs())) ? 0 : 1;
+}

@@ -1,0 +1,136 @@
+//===- Report.cpp - What was counted, as JSON -----------------------------===//
+
+#include "lib/Check/Loops.h"
+#include "lib/Check/Machine.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/JSON.h"
+#include <map>
+
+using namespace modelc::check;
+using llvm::json::OStream;
+
+static llvm::StringRef nameOf(Kind kind) {
+  static const llvm::StringRef kNames[kKinds] = {
+      "scalar",  "scalar_memory", "vector", "transcendental", "lanes",
+      "matrix",  "shared",        "global", "copy",           "wait",
+      "barrier", "branch",        "other"};
+  return kNames[unsigned(kind)];
+}
+
+static Kind kindOf(const Instruction &instruction) {
+  if (!instruction.meaning) {
+    return Kind::Other;
+  }
+  return instruction.modifiers.lds ? Kind::Copy : instruction.meaning->kind;
+}
+
+static std::string hex(uint64_t value) {
+  return "0x" + llvm::utohexstr(value, true);
+}
+
+/// A wait that leaves no vector memory operation in flight.
+static bool drains(const Instruction &instruction) {
+  return instruction.name == "s_waitcnt" &&
+         (instruction.immediate & 0xC00F) == 0;
+}
+
+static void printLoops(const KernelRun &launch, OStream &json) {
+  for (const Loop &loop : innermostLoops(launch.code)) {
+    std::map<llvm::StringRef, uint64_t> kinds;
+    for (uint32_t i : loop.body) {
+      ++kinds[nameOf(kindOf(launch.code[i]))];
+    }
+    json.object([&] {
+      json.attribute("address", hex(launch.code[loop.header].address));
+      json.attribute("trips", int64_t(launch.executed[loop.header]));
+      json.attributeObject("instructions", [&] {
+        for (auto [name, count] : kinds) {
+          json.attribute(name, int64_t(count));
+        }
+      });
+      json.attributeArray("drained_waits", [&] {
+        for (uint32_t i : loop.body) {
+          if (drains(launch.code[i])) {
+            json.object([&] {
+              json.attribute("address", hex(launch.code[i].address));
+              json.attribute("drained", int64_t(launch.drained[i]));
+            });
+          }
+        }
+      });
+    });
+  }
+}
+
+static void printInstructions(const KernelRun &launch, OStream &json) {
+  std::map<llvm::StringRef, uint64_t> kinds, names, matrix;
+  uint64_t all = 0;
+  for (size_t i = 0; i < launch.code.size(); ++i) {
+    uint64_t count = launch.executed[i];
+    if (count == 0) {
+      continue;
+    }
+    const Instruction &instruction = launch.code[i];
+    all += count;
+    kinds[nameOf(kindOf(instruction))] += count;
+    names[instruction.name] += count;
+    if (kindOf(instruction) == Kind::Matrix) {
+      matrix[instruction.name] += count;
+    }
+  }
+  auto print = [&](llvm::StringRef key, auto &counts) {
+    json.attributeObject(key, [&] {
+      for (auto [name, count] : counts) {
+        json.attribute(name, int64_t(count));
+      }
+    });
+  };
+  json.attribute("wave_instructions", int64_t(all));
+  print("by_class", kinds);
+  print("matrix", matrix);
+  print("by_name", names);
+}
+
+static void printMemory(const Counts &counts, OStream &json) {
+  auto put = [&](llvm::StringRef name, uint64_t value) {
+    json.attribute(name, int64_t(value));
+  };
+  json.attributeObject("shared", [&] {
+    put("bytes_read", counts.sharedReadBytes);
+    put("bytes_written", counts.sharedWrittenBytes);
+    put("cycles", counts.sharedCycles);
+    put("conflict_cycles", counts.sharedCycles - counts.sharedIdealCycles);
+    put("accesses_without_facts", counts.unknownBanks);
+  });
+  json.attributeObject("global", [&] {
+    put("bytes_loaded", counts.loadedBytes);
+    put("bytes_stored", counts.storedBytes);
+    put("bytes_copied_to_shared", counts.copiedBytes);
+    put("lines_of_128", counts.lines);
+    put("least_lines", counts.leastLines);
+  });
+}
+
+void modelc::check::printReport(const KernelRun &launch,
+                                llvm::raw_ostream &os) {
+  OStream json(os, 2);
+  const Kernel &kernel = *launch.kernel;
+  json.object([&] {
+    json.attribute("kernel", kernel.name);
+    json.attribute("processor", kernel.processor);
+    json.attribute("waves", int64_t(launch.counts.waves));
+    json.attributeObject("resources", [&] {
+      json.attribute("vector_registers", kernel.vectorRegisters);
+      json.attribute("accumulation_registers", kernel.accumulationRegisters);
+      json.attribute("scalar_registers", kernel.scalarRegisters);
+      json.attribute("spilled_registers",
+                     kernel.vectorSpills + kernel.scalarSpills);
+      json.attribute("shared_bytes", launch.sharedBytes);
+      json.attribute("scratch_bytes", kernel.scratchBytes);
+    });
+    printInstructions(launch, json);
+    printMemory(launch.counts, json);
+    json.attributeArray("loops", [&] { printLoops(launch, json); });
+  });
+  os << "\n";
+}
