@@ -174,9 +174,8 @@ static std::vector<int64_t> plannedOffsets(const HostKernel &kernel) {
   int64_t offset = 0;
   for (const Parameter &parameter : kernel.interface.parameters) {
     bool isMap = parameter.kind == Parameter::Kind::Map;
-    int64_t bytes = isMap                                       ? 128
-                    : parameter.kind == Parameter::Kind::Buffer ? 8
-                                                                : 4;
+    bool isSize = parameter.kind == Parameter::Kind::Size;
+    int64_t bytes = isMap ? 128 : isSize ? 4 : 8;
     offset = llvm::alignTo(offset, isMap ? 64 : bytes);
     offsets.push_back(offset);
     offset += bytes;

@@ -87,8 +87,8 @@ std::string HostKernel::argumentName(unsigned argument) const {
 
 bool HostKernel::isPeer(unsigned argument) const {
   return llvm::any_of(interface.parameters, [&](const Parameter &parameter) {
-    return parameter.kind == Parameter::Kind::Buffer &&
-           parameter.index == argument && parameter.isPeer;
+    return parameter.kind == Parameter::Kind::Peers &&
+           parameter.index == argument;
   });
 }
 

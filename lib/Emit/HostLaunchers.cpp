@@ -49,7 +49,9 @@ void modelc::printBinding(llvm::raw_ostream &os, const BindingText &binding) {
      << binding.count << "},\n";
 }
 
-std::string modelc::peerTable(StringRef name) { return (name + "OfAll").str(); }
+std::string modelc::peerTable(StringRef name) {
+  return (name + "OfPeers").str();
+}
 
 void modelc::printPeerTable(llvm::raw_ostream &os, StringRef name,
                             int64_t devices, int64_t first) {
@@ -160,8 +162,10 @@ static LogicalResult printLauncher(llvm::raw_ostream &os,
                                       : kernel.argumentName(parameter.index));
     switch (parameter.kind) {
     case Parameter::Kind::Buffer:
-      arguments.push_back((parameter.isPeer ? peerTable(name) : name) +
-                          ".data");
+      arguments.push_back(name + ".data");
+      break;
+    case Parameter::Kind::Peers:
+      arguments.push_back(peerTable(name) + ".data");
       break;
     case Parameter::Kind::Size:
       arguments.push_back("int(" + name + ")");

@@ -148,6 +148,25 @@ LogicalResult PlanPrinter::printLoop(LoopOp op) {
   return success();
 }
 
+/// Whether a buffer can be seen as one of the other type: the same elements,
+/// as many in a row of the outermost dimension.
+static bool isSameMemory(Type a, Type b) {
+  auto first = dyn_cast<BufferType>(a), second = dyn_cast<BufferType>(b);
+  if (a == b || !first || !second) {
+    return a == b;
+  }
+  auto elementsOfRow = [](BufferType type) {
+    int64_t count = 1;
+    for (int64_t extent : type.getShape().drop_front()) {
+      count *= extent < 0 ? 1 : extent;
+    }
+    return count;
+  };
+  return first.getElementType() == second.getElementType() &&
+         first.getPacked() == second.getPacked() &&
+         elementsOfRow(first) == elementsOfRow(second);
+}
+
 LogicalResult PlanPrinter::printLaunch(LaunchOp op) {
   const HostChoice &choice = kernels.choiceOf(op);
   const HostKernel &kernel = choice.first(kernels.kernels);
@@ -156,7 +175,8 @@ LogicalResult PlanPrinter::printLaunch(LaunchOp op) {
   SmallVector<std::string> arguments = {"run"};
   for (auto [i, argument] : llvm::enumerate(op.getArguments())) {
     KernelOp target = kernel.op;
-    if (argument.getType() != target.getFunctionType().getInput(i)) {
+    if (!isSameMemory(argument.getType(),
+                      target.getFunctionType().getInput(i))) {
       return op.emitOpError("expected ")
              << target.getFunctionType().getInput(i) << " for '"
              << kernel.argumentName(i) << "', got " << argument.getType();

@@ -66,7 +66,8 @@ static void writeParameter(OStream &json, const HostKernel &kernel,
       return;
     }
     BufferType type = kernel.bufferType(parameter.index);
-    json.attribute("kind", parameter.isPeer ? "peers" : "buffer");
+    bool isTable = parameter.kind == Parameter::Kind::Peers;
+    json.attribute("kind", isTable ? "peers" : "buffer");
     json.attribute("access",
                    kernel.writes(parameter.index)
                        ? kernel.reads(parameter.index) ? "read_write" : "write"
