@@ -73,7 +73,7 @@ struct View {
   Rows rows;
 
   TILE_MEMBER View<T, Rows, true, ColumnsEnd> limitRows(int limit) const {
-    return {base, rowStride, columnStride, limit, columnLimit, rows};
+    return {base, rowStride, columnStride, limit > 0 ? limit : 0, columnLimit, rows};
   }
   TILE_MEMBER View<T, Rows, RowsEnd, true> limitColumns(int limit) const {
     return {base, rowStride, columnStride, rowLimit, limit, rows};
