@@ -1,0 +1,52 @@
+// Split decode attention; the parts are joined here in double.
+#include "run.h"
+
+constexpr int kHeads = 8, kKvHeads = 2, kDim = 64, kGroup = kHeads / kKvHeads;
+
+static void runSplits(int splits) {
+  Sequences sequences({1, 65, 200, 16}, {1, 1, 1, 1}, 16);
+  int count = sequences.count();
+  Allocation<bf16> q(count * kHeads * kDim);
+  Allocation<bf16> keys(sequences.cacheRows() * kKvHeads * kDim);
+  Allocation<bf16> values(sequences.cacheRows() * kKvHeads * kDim);
+  fillRandom(q), fillRandom(keys), fillRandom(values);
+  Allocation<float> part(count * splits * kHeads * kDim);
+  Allocation<float> stat(count * splits * kHeads * 2);
+  launch("attention_decode", count * kKvHeads * splits,
+         modelc::attention_decode, q.data(), keys.data(), values.data(),
+         sequences.lengths.data(), sequences.pages.data(), part.data(),
+         stat.data(), count, splits, sequences.pagesPerSequence);
+  std::vector<double> results, reference;
+  for (int s = 0; s < count; ++s) {
+    for (int h = 0; h < kHeads; ++h) {
+      auto exact = attend(sequences, s, sequences.contexts[s] - 1,
+                          &q[(s * kHeads + h) * kDim], keys, values, kKvHeads,
+                          h / kGroup, kDim);
+      reference.insert(reference.end(), exact.begin(), exact.end());
+      double best = -INFINITY, sum = 0;
+      for (int p = 0; p < splits; ++p) {
+        best = std::max(best, double(stat[((s * splits + p) * kHeads + h) * 2]));
+      }
+      std::vector<double> joined(kDim);
+      for (int p = 0; p < splits; ++p) {
+        size_t row = (s * splits + p) * kHeads + h;
+        double factor = std::exp2(stat[row * 2] - best);
+        sum += factor * stat[row * 2 + 1];
+        for (int i = 0; i < kDim; ++i) {
+          joined[i] += factor * part[row * kDim + i];
+        }
+      }
+      for (double x : joined) {
+        results.push_back(x / sum);
+      }
+    }
+  }
+  compare(("splits = " + std::to_string(splits)).c_str(), results, reference,
+          1.0 / 100);
+}
+
+int main() {
+  runSplits(1);
+  runSplits(3);
+  return wrongResults;
+}

@@ -1,0 +1,37 @@
+// Causal attention of packed sequences, some with a past in the cache.
+#include "run.h"
+
+constexpr int kHeads = 4, kKvHeads = 2, kDim = 64, kGroup = kHeads / kKvHeads;
+
+int main() {
+  Sequences sequences({70, 1, 100, 33}, {70, 1, 40, 2}, 16);
+  Allocation<bf16> q(sequences.tokens * kHeads * kDim);
+  Allocation<bf16> keys(sequences.cacheRows() * kKvHeads * kDim);
+  Allocation<bf16> values(sequences.cacheRows() * kKvHeads * kDim);
+  Allocation<bf16> out(sequences.tokens * kHeads * kDim);
+  fillRandom(q), fillRandom(keys), fillRandom(values);
+  int tiles = (sequences.longest() + QUERIES - 1) / QUERIES;
+  launch("attention_prefill", sequences.count() * kHeads * tiles,
+         modelc::attention_prefill, q.data(), keys.data(), values.data(),
+         sequences.starts.data(), sequences.lengths.data(),
+         sequences.pages.data(), out.data(), sequences.tokens,
+         sequences.count(), sequences.longest(), sequences.pagesPerSequence);
+  std::vector<double> results, reference;
+  for (int s = 0; s < sequences.count(); ++s) {
+    for (int t = 0; t < sequences.news[s]; ++t) {
+      int row = sequences.starts[s] + t;
+      int position = sequences.contexts[s] - sequences.news[s] + t;
+      for (int h = 0; h < kHeads; ++h) {
+        auto exact = attend(sequences, s, position,
+                            &q[(row * kHeads + h) * kDim], keys, values,
+                            kKvHeads, h / kGroup, kDim);
+        reference.insert(reference.end(), exact.begin(), exact.end());
+        for (int i = 0; i < kDim; ++i) {
+          results.push_back(asDouble(out[(row * kHeads + h) * kDim + i]));
+        }
+      }
+    }
+  }
+  compare("prefill", results, reference, 1.0 / 100);
+  return wrongResults;
+}

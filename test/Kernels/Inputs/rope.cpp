@@ -1,0 +1,61 @@
+// Rotated queries and keys, appended keys and values.
+#include "run.h"
+
+constexpr int kHeads = 4, kKvHeads = 2, kDim = 64, kHalf = kDim / 2;
+constexpr int kAll = kHeads + 2 * kKvHeads;
+
+static double rotated(Allocation<bf16> &qkv, int row, int head, int i,
+                      int position) {
+  const bf16 *base = &qkv[(row * kAll + head) * kDim];
+  double angle = position * std::pow(1e4, -2.0 * (i % kHalf) / kDim);
+  double cosine = float(std::cos(angle)), sine = float(std::sin(angle));
+  double x = asDouble(base[i]), y = asDouble(base[(i + kHalf) % kDim]);
+  return i < kHalf ? x * cosine - y * sine : x * cosine + y * sine;
+}
+
+static void fillTable(Allocation<float> &table) {
+  for (size_t i = 0; i < table.size(); ++i) {
+    double angle = double(i / kDim) * std::pow(1e4, -2.0 * (i % kHalf) / kDim);
+    table[i] = float(i / kHalf % 2 ? std::sin(angle) : std::cos(angle));
+  }
+}
+
+int main() {
+  Sequences sequences(CONTEXTS, NEWS, 16);
+  Allocation<bf16> qkv(sequences.tokens * kAll * kDim);
+  Allocation<float> table(256 * kDim);
+  Allocation<bf16> q(sequences.tokens * kHeads * kDim);
+  Allocation<bf16> keys(sequences.cacheRows() * kKvHeads * kDim);
+  Allocation<bf16> values(sequences.cacheRows() * kKvHeads * kDim);
+  fillRandom(qkv), fillTable(table);
+  int tiles = (sequences.longest() + TOKENS - 1) / TOKENS;
+  launch("rope_append", sequences.count() * tiles * kKvHeads,
+         modelc::rope_append, qkv.data(), table.data(), sequences.starts.data(),
+         sequences.lengths.data(), sequences.pages.data(), q.data(),
+         keys.data(), values.data(), sequences.tokens, sequences.count(),
+         sequences.longest(), sequences.pagesPerSequence);
+  std::vector<double> results, reference;
+  auto add = [&](bf16 value, double exact) {
+    results.push_back(asDouble(value));
+    reference.push_back(exact);
+  };
+  for (int s = 0; s < sequences.count(); ++s) {
+    for (int t = 0; t < sequences.news[s]; ++t) {
+      int row = sequences.starts[s] + t;
+      int position = sequences.contexts[s] - sequences.news[s] + t;
+      for (int i = 0; i < kHeads * kDim; ++i) {
+        add(q[row * kHeads * kDim + i],
+            rotated(qkv, row, i / kDim, i % kDim, position));
+      }
+      for (int i = 0; i < kKvHeads * kDim; ++i) {
+        int place = sequences.row(s, position) * kKvHeads * kDim + i;
+        add(keys[place],
+            rotated(qkv, row, kHeads + i / kDim, i % kDim, position));
+        add(values[place],
+            asDouble(qkv[(row * kAll + kHeads + kKvHeads) * kDim + i]));
+      }
+    }
+  }
+  compare("rope", results, reference, 1.0 / 200);
+  return wrongResults;
+}

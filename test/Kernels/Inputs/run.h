@@ -1,0 +1,103 @@
+// Runs one emitted kernel on the emulator. KERNEL names the source, THREADS and
+// DYNAMIC_BYTES its launch; buffers are checked by the emulator.
+#ifndef TEST_KERNELS_INPUTS_RUN_H
+#define TEST_KERNELS_INPUTS_RUN_H
+
+#include KERNEL
+
+#include "../../Emulator/Inputs/compare.h"
+
+#include <string>
+
+using emulator::Allocation;
+using modelc::bf16;
+
+inline bf16 asBf16(float x) {
+  return __builtin_bit_cast(bf16, emulator::toBf16(x));
+}
+inline double asDouble(bf16 x) {
+  return emulator::fromBf16(__builtin_bit_cast(uint16_t, x));
+}
+
+/// Normal numbers as bf16.
+inline void fillRandom(Allocation<bf16> &buffer) {
+  for (bf16 &x : buffer) {
+    x = asBf16(randomNormal());
+  }
+}
+
+template <typename Kernel, typename... Arguments>
+void launch(const char *name, int workgroups, Kernel kernel,
+            Arguments... arguments) {
+  emulator::Device device{.waveSize = modelc::kWaveSize, .sharedBytes = 163840};
+  emulator::Shape shape{.kernel = name,
+                        .grid = {unsigned(workgroups)},
+                        .block = {THREADS},
+                        .sharedBytes = DYNAMIC_BYTES};
+  emulator::run(device, shape, kernel, arguments...);
+}
+
+/// Sequences of a step with their pages shuffled over a cache.
+struct Sequences {
+  std::vector<int> contexts, news;
+  int pageSize, pagesPerSequence = 0, tokens = 0;
+  Allocation<int> starts, lengths, pages;
+
+  Sequences(std::vector<int> contexts, std::vector<int> news, int pageSize)
+      : contexts(contexts), news(news), pageSize(pageSize),
+        starts(news.size() + 1), lengths(news.size()), pages(pageCount()) {
+    std::vector<int> order(cacheRows() / pageSize);
+    for (size_t i = 0; i < order.size(); ++i) {
+      order[i] = int(i);
+    }
+    std::shuffle(order.begin(), order.end(), generator);
+    for (size_t i = 0; i < order.size(); ++i) {
+      pages[i] = order[i];
+    }
+    starts[0] = 0;
+    for (size_t s = 0; s < news.size(); ++s) {
+      lengths[s] = contexts[s];
+      tokens += news[s];
+      starts[s + 1] = tokens;
+    }
+  }
+  int pageCount() {
+    int longest = *std::max_element(contexts.begin(), contexts.end());
+    pagesPerSequence = (longest + pageSize - 1) / pageSize;
+    return pagesPerSequence * int(contexts.size());
+  }
+  int count() const { return int(contexts.size()); }
+  int longest() const { return *std::max_element(news.begin(), news.end()); }
+  int cacheRows() const { return pagesPerSequence * count() * pageSize; }
+  /// Row of the cache at a position of a sequence.
+  int row(int sequence, int position) {
+    int page = pages[sequence * pagesPerSequence + position / pageSize];
+    return page * pageSize + position % pageSize;
+  }
+};
+
+/// Attention of one query at `position` over a cache, in double.
+template <typename Cache>
+std::vector<double> attend(Sequences &sequences, int s, int position,
+                           const bf16 *query, Cache &keys, Cache &values,
+                           int kvHeads, int kvHead, int headDim) {
+  std::vector<double> result(headDim), weights(position + 1);
+  double sum = 0;
+  for (int p = 0; p <= position; ++p) {
+    double score = 0;
+    size_t base = (size_t(sequences.row(s, p)) * kvHeads + kvHead) * headDim;
+    for (int i = 0; i < headDim; ++i) {
+      score += asDouble(query[i]) * asDouble(keys[base + i]);
+    }
+    sum += weights[p] = std::exp(score / std::sqrt(double(headDim)));
+  }
+  for (int p = 0; p <= position; ++p) {
+    size_t base = (size_t(sequences.row(s, p)) * kvHeads + kvHead) * headDim;
+    for (int i = 0; i < headDim; ++i) {
+      result[i] += weights[p] / sum * asDouble(values[base + i]);
+    }
+  }
+  return result;
+}
+
+#endif // TEST_KERNELS_INPUTS_RUN_H

@@ -1,0 +1,53 @@
+// Draws against sorting: top-k, top-p, then the drawn share of what is kept.
+#include "run.h"
+
+constexpr int kVocabulary = 1000, kRows = 6;
+
+/// The token that sorting finds.
+static int expected(const float *logits, double draw) {
+  std::vector<std::pair<double, int>> order;
+  for (int i = 0; i < kVocabulary; ++i) {
+    order.push_back({-logits[i], i});
+  }
+  std::sort(order.begin(), order.end());
+  if (TOP_K) {
+    order.resize(TOP_K);
+  }
+  auto weight = [&](int i) {
+    return std::exp((order[0].first - order[i].first) / TEMPERATURE);
+  };
+  double total = 0, kept = 0;
+  for (size_t i = 0; i < order.size(); ++i) {
+    total += weight(i);
+  }
+  size_t count = 0;
+  while (count < order.size() && kept < TOP_P * total) {
+    kept += weight(count++);
+  }
+  double sum = 0;
+  for (size_t i = 0; i < count; ++i) {
+    sum += weight(i);
+    if (sum > draw * kept) {
+      return order[i].second;
+    }
+  }
+  return order[count - 1].second;
+}
+
+int main() {
+  Allocation<float> logits(kRows * kVocabulary), draws(kRows);
+  Allocation<int> out(kRows);
+  for (float &x : logits) {
+    x = 2 * randomNormal();
+  }
+  const float chosen[] = {0, 0.999f, 0.31f, 0.5f, 0.77f, 0.1f};
+  std::vector<double> reference;
+  for (int r = 0; r < kRows; ++r) {
+    draws[r] = chosen[r];
+    reference.push_back(expected(&logits[r * kVocabulary], chosen[r]));
+  }
+  launch("sample", kRows, modelc::sample, logits.data(), draws.data(),
+         out.data(), kRows);
+  compare("tokens", out, reference, 0);
+  return wrongResults;
+}

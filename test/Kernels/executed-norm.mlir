@@ -1,0 +1,12 @@
+// RUN: modelc-opt %s "--kernels-build=target=mi355x family=norm shape=columns:200,residual:1,sum:1 tile=n:256,waves:1" --schedule-finish | %emit -o %t.mi355x.h
+// RUN: %emulate -DKERNEL='"%t.mi355x.h"' -DTHREADS=64 -DDYNAMIC_BYTES=0  %S/Inputs/norm.cpp -o %t.mi355x
+// RUN: env EMULATOR_COPIES=lazy %t.mi355x | FileCheck %s
+// RUN: env EMULATOR_COPIES=eager EMULATOR_SEED=3 %t.mi355x | FileCheck %s
+// RUN: modelc-opt %s "--kernels-build=target=h200 family=norm shape=columns:200,residual:1,sum:1 tile=n:256,waves:1" --schedule-finish | %emit -o %t.h200.h
+// RUN: %emulate -DKERNEL='"%t.h200.h"' -DTHREADS=32 -DDYNAMIC_BYTES=163840  %S/Inputs/norm.cpp -o %t.h200
+// RUN: env EMULATOR_COPIES=lazy %t.h200 | FileCheck %s
+// RUN: env EMULATOR_COPIES=eager EMULATOR_SEED=3 %t.h200 | FileCheck %s
+// Norm on the emulator.
+
+// CHECK: sum: right
+// CHECK: norm: right

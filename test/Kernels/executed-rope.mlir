@@ -1,0 +1,11 @@
+// RUN: modelc-opt %s "--kernels-build=target=mi355x family=rope-append shape=heads:4,kv_heads:2,head_dim:64 tile=tokens:16,waves:2" --schedule-finish | %emit -o %t.mi355x.h
+// RUN: %emulate -DKERNEL='"%t.mi355x.h"' -DTHREADS=128 -DDYNAMIC_BYTES=0 '-DCONTEXTS={40,7,90}' '-DNEWS={40,1,20}' -DTOKENS=16 %S/Inputs/rope.cpp -o %t.mi355x
+// RUN: env EMULATOR_COPIES=lazy %t.mi355x | FileCheck %s
+// RUN: env EMULATOR_COPIES=eager EMULATOR_SEED=3 %t.mi355x | FileCheck %s
+// RUN: modelc-opt %s "--kernels-build=target=h200 family=rope-append shape=heads:4,kv_heads:2,head_dim:64 tile=tokens:16,waves:2" --schedule-finish | %emit -o %t.h200.h
+// RUN: %emulate -DKERNEL='"%t.h200.h"' -DTHREADS=64 -DDYNAMIC_BYTES=163840 '-DCONTEXTS={40,7,90}' '-DNEWS={40,1,20}' -DTOKENS=16 %S/Inputs/rope.cpp -o %t.h200
+// RUN: env EMULATOR_COPIES=lazy %t.h200 | FileCheck %s
+// RUN: env EMULATOR_COPIES=eager EMULATOR_SEED=3 %t.h200 | FileCheck %s
+// Rope and append of a prefill step on the emulator.
+
+// CHECK: rope: right
