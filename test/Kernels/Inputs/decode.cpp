@@ -25,7 +25,8 @@ static void runSplits(int splits) {
       reference.insert(reference.end(), exact.begin(), exact.end());
       double best = -INFINITY, sum = 0;
       for (int p = 0; p < splits; ++p) {
-        best = std::max(best, double(stat[((s * splits + p) * kHeads + h) * 2]));
+        best =
+            std::max(best, double(stat[((s * splits + p) * kHeads + h) * 2]));
       }
       std::vector<double> joined(kDim);
       for (int p = 0; p < splits; ++p) {

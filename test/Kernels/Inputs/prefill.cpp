@@ -22,9 +22,9 @@ int main() {
       int row = sequences.starts[s] + t;
       int position = sequences.contexts[s] - sequences.news[s] + t;
       for (int h = 0; h < kHeads; ++h) {
-        auto exact = attend(sequences, s, position,
-                            &q[(row * kHeads + h) * kDim], keys, values,
-                            kKvHeads, h / kGroup, kDim);
+        auto exact =
+            attend(sequences, s, position, &q[(row * kHeads + h) * kDim], keys,
+                   values, kKvHeads, h / kGroup, kDim);
         reference.insert(reference.end(), exact.begin(), exact.end());
         for (int i = 0; i < kDim; ++i) {
           results.push_back(asDouble(out[(row * kHeads + h) * kDim + i]));

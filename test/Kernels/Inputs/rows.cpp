@@ -1,0 +1,50 @@
+// Kernels that own rows: sums, gathers, quantisation with a scale for each row.
+#include "run.h"
+
+constexpr int kColumns = 200, kRows = 5;
+
+int main() {
+  Allocation<bf16> x(kRows * kColumns), y(kRows * kColumns);
+  fillRandom(x), fillRandom(y);
+  std::vector<double> results, reference;
+#if defined(ADD)
+  Allocation<bf16> out(kRows * kColumns);
+  launch("elementwise", (kRows + 1) / 2 * 2, modelc::elementwise, x.data(),
+         y.data(), out.data(), kRows);
+  for (int i = 0; i < kRows * kColumns; ++i) {
+    results.push_back(asDouble(out[i]));
+    reference.push_back(asDouble(x[i]) + asDouble(y[i]));
+  }
+#elif defined(LAST)
+  Allocation<bf16> out(2 * kColumns);
+  Allocation<int> starts(3);
+  starts[0] = 0, starts[1] = 3, starts[2] = kRows;
+  launch("gather", 2, modelc::gather, starts.data(), x.data(), out.data(), 2);
+  for (int i = 0; i < 2 * kColumns; ++i) {
+    results.push_back(asDouble(out[i]));
+    int row = starts[i / kColumns + 1] - 1;
+    reference.push_back(asDouble(x[row * kColumns + i % kColumns]));
+  }
+#else
+  // What one row is quantised to must be within half a step of it.
+  Allocation<modelc::f8> out(kRows * kColumns);
+  Allocation<float> scale(kRows);
+  for (int i = 0; i < kColumns; ++i) {
+    x[kColumns + i] = asBf16(0);
+  }
+  launch("quantise", kRows, modelc::quantise, x.data(), out.data(),
+         scale.data(), kRows);
+  for (int r = 0; r < kRows; ++r) {
+    double largest = 0;
+    for (int c = 0; c < kColumns; ++c) {
+      largest = std::max(largest, std::fabs(asDouble(x[r * kColumns + c])));
+      results.push_back(modelc::toFloat(out[r * kColumns + c]) * scale[r]);
+      reference.push_back(asDouble(x[r * kColumns + c]));
+    }
+    results.push_back(scale[r]);
+    reference.push_back(r == 1 ? 1 : largest / 448);
+  }
+#endif
+  compare("rows", results, reference, TOLERANCE);
+  return wrongResults;
+}
