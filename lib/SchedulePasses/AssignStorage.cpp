@@ -202,7 +202,7 @@ static LogicalResult assignTensor(KernelOp kernel, const Target &target) {
 // The pass
 //===----------------------------------------------------------------------===//
 
-static LogicalResult assignStorage(KernelOp kernel, const Target &target) {
+LogicalResult modelc::assignStorage(KernelOp kernel, const Target &target) {
   if (failed(assignShared(kernel, target))) {
     return failure();
   }

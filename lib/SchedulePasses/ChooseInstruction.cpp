@@ -130,9 +130,9 @@ static Product describe(MmaOp mma, const Target &target) {
   product.split.k = a.getColumns();
   product.split.waves = mma->getParentOfType<KernelOp>().getWaves();
   product.split.waveSize = target.execution.waveSize;
-  product.aType = typeName(a.getElementType());
-  product.bType = typeName(mma.getB().getType().getElementType());
-  product.cType = typeName(c.getElementType());
+  product.aType = targetSpelling(a.getElementType());
+  product.bType = targetSpelling(mma.getB().getType().getElementType());
+  product.cType = targetSpelling(c.getElementType());
   product.carried = isCarried(mma);
   product.boxed = !mma.getBTransposed() && isBox(mma.getA(), target) &&
                   isBox(mma.getB(), target);
@@ -272,7 +272,7 @@ static LogicalResult choose(MmaOp mma, const Target &target,
   return error;
 }
 
-static LogicalResult chooseInstructions(KernelOp kernel, const Target &target) {
+LogicalResult modelc::chooseInstructions(KernelOp kernel, const Target &target) {
   if (!llvm::isPowerOf2_64(kernel.getWaves())) {
     return kernel.emitOpError("expected a power of two as 'waves', got ")
            << kernel.getWaves();

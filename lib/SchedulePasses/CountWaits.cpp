@@ -159,7 +159,7 @@ static LogicalResult checkFinal(KernelOp kernel, const Target &target) {
 // The pass
 //===----------------------------------------------------------------------===//
 
-static LogicalResult countWaits(KernelOp kernel, const Target &target) {
+LogicalResult modelc::countWaits(KernelOp kernel, const Target &target) {
   if (failed(nameQueues(kernel))) {
     return failure();
   }

@@ -376,7 +376,7 @@ void Inference::run() {
 // The pass
 //===----------------------------------------------------------------------===//
 
-static LogicalResult inferLayouts(KernelOp kernel, const Target &target) {
+LogicalResult modelc::inferLayouts(KernelOp kernel, const Target &target) {
   Inference(kernel, target).run();
   addScratch(kernel);
   return success();

@@ -272,7 +272,7 @@ static void layOutTile(AllocOp alloc, const Target &target) {
   alloc->setAttr("conflict_degree", builder.getI64IntegerAttr(best));
 }
 
-static LogicalResult layOut(KernelOp kernel, const Target &target) {
+LogicalResult modelc::layOut(KernelOp kernel, const Target &target) {
   kernel.walk([&](AllocOp alloc) {
     auto tile = dyn_cast<TileType>(alloc.getResult().getType());
     if (tile && tile.getSpace() == Space::Shared && !tile.getLayout()) {

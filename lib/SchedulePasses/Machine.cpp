@@ -48,7 +48,7 @@ LogicalResult modelc::runOnKernels(ModuleOp module, StringRef targetsDir,
   return success();
 }
 
-std::string modelc::typeName(Type type) {
+std::string modelc::targetSpelling(Type type) {
   std::string name;
   llvm::raw_string_ostream os(name);
   type.print(os);

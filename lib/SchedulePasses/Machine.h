@@ -20,8 +20,27 @@ mlir::LogicalResult runOnKernels(mlir::ModuleOp module,
                                  llvm::ArrayRef<std::string> overrides,
                                  KernelFunction function);
 
+//===----------------------------------------------------------------------===//
+// The passes as functions of one kernel; what each does: Passes.td
+//===----------------------------------------------------------------------===//
+
+mlir::LogicalResult chooseInstructions(schedule::KernelOp kernel,
+                                       const Target &target);
+mlir::LogicalResult placeOperands(schedule::KernelOp kernel,
+                                  const Target &target);
+mlir::LogicalResult inferLayouts(schedule::KernelOp kernel,
+                                 const Target &target);
+mlir::LogicalResult pipelineLoops(schedule::KernelOp kernel,
+                                  const Target &target);
+mlir::LogicalResult layOut(schedule::KernelOp kernel, const Target &target);
+mlir::LogicalResult assignStorage(schedule::KernelOp kernel,
+                                  const Target &target);
+mlir::LogicalResult orderGrid(schedule::KernelOp kernel, const Target &target);
+mlir::LogicalResult countWaits(schedule::KernelOp kernel,
+                               const Target &target);
+
 /// An element type as target files spell it: "bf16", "f8E4M3FN".
-std::string typeName(mlir::Type type);
+std::string targetSpelling(mlir::Type type);
 
 } // namespace modelc
 

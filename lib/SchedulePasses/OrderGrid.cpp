@@ -33,7 +33,7 @@ static int64_t chooseGroupRows(const Target &target) {
   return rows;
 }
 
-static LogicalResult orderGrid(KernelOp kernel, const Target &target) {
+LogicalResult modelc::orderGrid(KernelOp kernel, const Target &target) {
   LoopOp grid = kernel.getGrid();
   bool multiplies = kernel.walk([](MmaOp) { return WalkResult::interrupt(); })
                         .wasInterrupted();

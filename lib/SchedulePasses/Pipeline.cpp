@@ -357,7 +357,7 @@ void Pipeline::run() {
 // The pass
 //===----------------------------------------------------------------------===//
 
-static LogicalResult pipeline(KernelOp kernel, const Target &target) {
+LogicalResult modelc::pipelineLoops(KernelOp kernel, const Target &target) {
   Pipeline(kernel, target).run();
   return success();
 }
@@ -370,7 +370,7 @@ namespace {
 struct PipelinePass : impl::SchedulePipelineBase<PipelinePass> {
   using Base::Base;
   void runOnOperation() override {
-    if (failed(runOnKernels(getOperation(), targetsDir, overrides, pipeline))) {
+    if (failed(runOnKernels(getOperation(), targetsDir, overrides, pipelineLoops))) {
       signalPassFailure();
     }
   }

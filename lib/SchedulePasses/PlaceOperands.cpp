@@ -306,7 +306,7 @@ static void placeInShared(Places &places, MmaOp mma, const MmaRow &row) {
 // The pass
 //===----------------------------------------------------------------------===//
 
-static LogicalResult placeOperands(KernelOp kernel, const Target &target) {
+LogicalResult modelc::placeOperands(KernelOp kernel, const Target &target) {
   SmallVector<MmaOp> mmas;
   kernel.walk([&](MmaOp mma) { mmas.push_back(mma); });
   Places places(kernel, target);

@@ -2,7 +2,7 @@
 
 #include "lib/SchedulePasses/SchedulePasses.h"
 
-#include "dialects/Schedule/Schedule.h"
+#include "lib/SchedulePasses/Machine.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
@@ -16,34 +16,69 @@ namespace modelc {
 #include "lib/SchedulePasses/Passes.h.inc"
 } // namespace modelc
 
-/// Adds a pass that knows where the machine is described.
 template <typename Options>
-static void add(OpPassManager &manager, const MachineOptions &machine,
-                std::unique_ptr<Pass> (*create)(Options)) {
+using Create = std::unique_ptr<Pass> (*)(Options);
+
+/// The order of the passes, once: `visit` gets each as a function and as a
+/// pass, `tidy` stands where index arithmetic is simplified.
+template <typename Visit, typename Tidy>
+static void inOrder(Visit visit, Tidy tidy) {
+  // The instruction decides where operands lie.
+  visit(chooseInstructions, Create<ScheduleChooseInstructionOptions>(createScheduleChooseInstruction));
+  visit(placeOperands, Create<SchedulePlaceOperandsOptions>(createSchedulePlaceOperands));
+  // Loads of places exist now and get the layouts of the instructions.
+  visit(inferLayouts, Create<ScheduleInferLayoutsOptions>(createScheduleInferLayouts));
+  // Index arithmetic that was repeated is shared before it is cloned again.
+  tidy([] { return createCSEPass(); });
+  visit(pipelineLoops, Create<SchedulePipelineOptions>(createSchedulePipeline));
+  // Swizzles need the register layouts of all readers; addresses the slots.
+  visit(layOut, Create<ScheduleLayOutOptions>(createScheduleLayOut));
+  visit(assignStorage, Create<ScheduleAssignStorageOptions>(createScheduleAssignStorage));
+  visit(orderGrid, Create<ScheduleOrderGridOptions>(createScheduleOrderGrid));
+  tidy([] { return createCanonicalizerPass(); });
+  tidy([] { return createCSEPass(); });
+  // Last: nothing may move after it.
+  visit(countWaits, Create<ScheduleCountWaitsOptions>(createScheduleCountWaits));
+}
+
+/// A pass that knows where the machine is described.
+template <typename Options>
+static std::unique_ptr<Pass>
+describedBy(const MachineOptions &machine, Create<Options> create) {
   Options options;
   options.targetsDir = machine.targetsDir;
   options.overrides.assign(machine.overrides.begin(), machine.overrides.end());
-  manager.addPass(create(options));
+  return create(options);
 }
 
 void modelc::buildSchedulePipeline(OpPassManager &manager,
                                    const MachineOptions &machine) {
-  // The instruction decides where operands lie.
-  add(manager, machine, createScheduleChooseInstruction);
-  add(manager, machine, createSchedulePlaceOperands);
-  // Loads of places exist now and get the layouts of the instructions.
-  add(manager, machine, createScheduleInferLayouts);
-  // Index arithmetic that was repeated is shared before it is cloned again.
-  manager.addPass(createCSEPass());
-  add(manager, machine, createSchedulePipeline);
-  // Swizzles need the register layouts of all readers; addresses the slots.
-  add(manager, machine, createScheduleLayOut);
-  add(manager, machine, createScheduleAssignStorage);
-  add(manager, machine, createScheduleOrderGrid);
-  manager.addPass(createCanonicalizerPass());
-  manager.addPass(createCSEPass());
-  // Last: nothing may move after it.
-  add(manager, machine, createScheduleCountWaits);
+  inOrder(
+      [&](KernelFunction, auto create) {
+        manager.addPass(describedBy(machine, create));
+      },
+      [&](auto create) { manager.addPass(create()); });
+}
+
+LogicalResult modelc::finishKernel(schedule::KernelOp kernel,
+                                   const Target &target) {
+  LogicalResult result = success();
+  inOrder(
+      [&](KernelFunction function, auto) {
+        if (succeeded(result)) {
+          result = function(kernel, target);
+        }
+      },
+      [&](auto create) {
+        if (succeeded(result)) {
+          PassManager manager(kernel.getContext(),
+                              schedule::KernelOp::getOperationName());
+          manager.enableVerifier(false);
+          manager.addPass(create());
+          result = manager.run(kernel);
+        }
+      });
+  return result;
 }
 
 void modelc::registerScheduleFlags() {

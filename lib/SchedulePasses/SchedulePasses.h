@@ -19,6 +19,11 @@ class OpPassManager;
 
 namespace modelc {
 
+struct Target;
+namespace schedule {
+class KernelOp;
+} // namespace schedule
+
 #define GEN_PASS_DECL
 #include "lib/SchedulePasses/Passes.h.inc"
 
@@ -33,6 +38,10 @@ struct MachineOptions {
 /// Adds the passes that turn plain kernels into final ones, in their order.
 void buildSchedulePipeline(mlir::OpPassManager &manager,
                            const MachineOptions &options = {});
+
+/// The same passes on one kernel, for a machine that is loaded already.
+mlir::LogicalResult finishKernel(schedule::KernelOp kernel,
+                                 const Target &target);
 
 /// Makes the passes and the pipeline `schedule-finish` known by their flags.
 void registerScheduleFlags();
