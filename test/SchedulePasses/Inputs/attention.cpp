@@ -14,7 +14,6 @@ namespace {
 
 constexpr int kHeads = 8, kKvHeads = 2, kSize = 128, kPage = 16, kTile = 128;
 constexpr int kSequences = 2, kPages = 16, kPagesPerSequence = 8;
-constexpr int kLengths[] = {37, 5}, kBehind[] = {60, 0}, kTokens = 37 + 5;
 
 bf16 asBf16(float x) { return __builtin_bit_cast(bf16, toBf16(x)); }
 double asDouble(bf16 x) { return fromBf16(__builtin_bit_cast(uint16_t, x)); }
@@ -26,77 +25,68 @@ int cacheIndex(const Allocation<int> &pages, int sequence, int position,
   return ((page * kPage + position % kPage) * kKvHeads + head) * kSize + column;
 }
 
-/// What a launch reads and writes.
-struct Data {
-  Allocation<bf16> q{kTokens * kHeads * kSize}, out{kTokens * kHeads * kSize};
-  Allocation<bf16> k{kPages * kPage * kKvHeads * kSize};
-  Allocation<bf16> v{kPages * kPage * kKvHeads * kSize};
-  Allocation<int> starts{kSequences + 1}, contexts{kSequences};
-  Allocation<int> pages{kSequences * kPagesPerSequence};
-
-  Data() {
-    for (auto *list : {&q, &k, &v}) {
-      for (bf16 &x : *list) {
-        x = asBf16(randomNormal());
-      }
-    }
-    starts[0] = 0;
-    for (int s = 0; s < kSequences; ++s) {
-      starts[s + 1] = starts[s] + kLengths[s];
-      contexts[s] = kLengths[s] + kBehind[s];
-    }
-    for (int i = 0; i < kSequences * kPagesPerSequence; ++i) {
-      pages[i] = (i * 5 + 3) % kPages;
-    }
-  }
-};
-
-/// One query of one head in double.
-void attend(const Data &data, int s, int t, int h, double *result) {
-  const int row = ((data.starts[s] + t) * kHeads + h) * kSize;
-  const int kvHead = h / (kHeads / kKvHeads);
-  std::vector<double> weight(kBehind[s] + t + 1);
-  double sum = 0;
-  for (size_t key = 0; key < weight.size(); ++key) {
-    double dot = 0;
-    for (int c = 0; c < kSize; ++c) {
-      int at = cacheIndex(data.pages, s, key, kvHead, c);
-      dot += asDouble(data.q[row + c]) * asDouble(data.k[at]);
-    }
-    sum += weight[key] = std::exp(dot / std::sqrt(double(kSize)));
-  }
-  for (size_t key = 0; key < weight.size(); ++key) {
-    for (int c = 0; c < kSize; ++c) {
-      int at = cacheIndex(data.pages, s, key, kvHead, c);
-      result[row + c] += weight[key] / sum * asDouble(data.v[at]);
-    }
-  }
-}
-
 } // namespace
 
 int main() {
-  Data data;
-  Device device{.waveSize = modelc::kWaveSize, .sharedBytes = SHARED_LIMIT};
-  const int tiles = (kLengths[0] + kTile - 1) / kTile;
-  Shape shape{.kernel = "attention_prefill",
-              .grid = {unsigned(kSequences * kHeads * tiles)},
-              .block = {THREADS},
-              .sharedBytes = SHARED_BYTES};
-  run(device, shape, modelc::attention_prefill, data.q.data(), data.k.data(),
-      data.v.data(), data.starts.data(), data.contexts.data(),
-      data.pages.data(), data.out.data(), kTokens, kSequences, kLengths[0],
-      kPagesPerSequence);
-  std::vector<double> reference(kTokens * kHeads * kSize), values;
-  for (int s = 0; s < kSequences; ++s) {
-    for (int t = 0; t < kLengths[s]; ++t) {
-      for (int h = 0; h < kHeads; ++h) {
-        attend(data, s, t, h, reference.data());
-      }
+  const int lengths[] = {37, 5}, behind[] = {60, 0};
+  const int tokens = lengths[0] + lengths[1];
+  Allocation<bf16> q(tokens * kHeads * kSize), out(tokens * kHeads * kSize);
+  Allocation<bf16> k(kPages * kPage * kKvHeads * kSize),
+      v(kPages * kPage * kKvHeads * kSize);
+  Allocation<int> starts(kSequences + 1), contexts(kSequences),
+      pages(kSequences * kPagesPerSequence);
+  for (auto *list : {&q, &k, &v}) {
+    for (bf16 &x : *list) {
+      x = asBf16(randomNormal());
     }
   }
-  for (bf16 x : data.out) {
-    values.push_back(asDouble(x));
+  starts[0] = 0;
+  for (int s = 0; s < kSequences; ++s) {
+    starts[s + 1] = starts[s] + lengths[s];
+    contexts[s] = lengths[s] + behind[s];
+  }
+  for (int i = 0; i < kSequences * kPagesPerSequence; ++i) {
+    pages[i] = (i * 5 + 3) % kPages;
+  }
+  Device device{.waveSize = modelc::kWaveSize, .sharedBytes = SHARED_LIMIT};
+  Shape shape{.kernel = "attention_prefill",
+              .grid = {unsigned(kSequences * kHeads *
+                                ((lengths[0] + kTile - 1) / kTile))},
+              .block = {THREADS},
+              .sharedBytes = SHARED_BYTES};
+  run(device, shape, modelc::attention_prefill, q.data(), k.data(), v.data(),
+      starts.data(), contexts.data(), pages.data(), out.data(), tokens,
+      kSequences, lengths[0], kPagesPerSequence);
+
+  std::vector<double> reference(tokens * kHeads * kSize),
+      values(reference.size());
+  for (int s = 0; s < kSequences; ++s) {
+    for (int t = 0; t < lengths[s]; ++t) {
+      for (int h = 0; h < kHeads; ++h) {
+        const int row = ((starts[s] + t) * kHeads + h) * kSize,
+                  kvHead = h / (kHeads / kKvHeads);
+        std::vector<double> weight(behind[s] + t + 1);
+        double sum = 0;
+        for (size_t key = 0; key < weight.size(); ++key) {
+          double dot = 0;
+          for (int c = 0; c < kSize; ++c) {
+            dot += asDouble(q[row + c]) *
+                   asDouble(k[cacheIndex(pages, s, key, kvHead, c)]);
+          }
+          sum += weight[key] = std::exp(dot / std::sqrt(double(kSize)));
+        }
+        for (size_t key = 0; key < weight.size(); ++key) {
+          for (int c = 0; c < kSize; ++c) {
+            reference[row + c] +=
+                weight[key] / sum *
+                asDouble(v[cacheIndex(pages, s, key, kvHead, c)]);
+          }
+        }
+        for (int c = 0; c < kSize; ++c) {
+          values[row + c] = asDouble(out[row + c]);
+        }
+      }
+    }
   }
   compare("attention", values, reference, 1.0 / 128);
   return wrongResults;

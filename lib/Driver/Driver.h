@@ -1,0 +1,82 @@
+#ifndef MODELC_LIB_DRIVER_DRIVER_H
+#define MODELC_LIB_DRIVER_DRIVER_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace llvm {
+class raw_ostream;
+}
+
+namespace modelc {
+
+/// Exit codes of every command.
+enum ExitCode {
+  kExitOk = 0,
+  kExitInput = 1, ///< the input has a mistake; a located message was printed
+  kExitUsage = 2, ///< the command line has one
+  kExitInfeasible =
+      3,              ///< it does not fit or cannot be met; the limit was named
+  kExitInternal = 70, ///< a mistake of the compiler; a reproducer was written
+};
+
+/// One kind of request, decoded in batches of equal requests.
+struct RequestShape {
+  int64_t inputLength = 1024;
+  int64_t outputLength = 1024;
+  int64_t batch = 64;
+};
+
+/// Where a compilation stops.
+enum class Stage { All, Model, Schedule, Source, Binary, Estimate };
+
+enum class ReportFormat { Table, Json, Csv };
+
+struct CompileOptions {
+  std::string input;
+  std::string target;
+  std::vector<std::string> overrides; ///< "key=value" facts of the target
+  std::string targetsDirectory;
+  int64_t tensorParallel = 1;
+  RequestShape workload;
+  std::string weights = "bf16";
+  std::string cache = "bf16";
+  std::string priceBasis;
+  Stage emit = Stage::All;
+  std::string output; ///< empty: estimate only
+  ReportFormat format = ReportFormat::Table;
+};
+
+struct ExplainOptions {
+  std::string folder; ///< that a compilation wrote
+  std::string item;   ///< op or figure; empty: the whole step
+  std::string phase;
+};
+
+/// Compiles a model for a target: prints the estimate to `out`, writes the
+/// package to `options.output` (through a temporary folder). Returns an
+/// ExitCode; every failure was explained on `errors`.
+int compile(const CompileOptions &options, llvm::raw_ostream &out,
+            llvm::raw_ostream &errors);
+
+/// Prints the sum behind a number of an earlier compilation.
+int explain(const ExplainOptions &options, llvm::raw_ostream &out,
+            llvm::raw_ostream &errors);
+
+/// Lists the machines, or everything that is known of one.
+int showTargets(llvm::StringRef name, llvm::ArrayRef<std::string> overrides,
+                llvm::StringRef directory, llvm::raw_ostream &out,
+                llvm::raw_ostream &errors);
+
+/// Writes a model in the project's TOML form; `output` empty or "-": to `out`.
+int importToToml(llvm::StringRef input, llvm::StringRef output,
+                 llvm::raw_ostream &out, llvm::raw_ostream &errors);
+
+void printVersion(llvm::raw_ostream &out);
+
+} // namespace modelc
+
+#endif // MODELC_LIB_DRIVER_DRIVER_H

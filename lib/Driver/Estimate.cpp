@@ -1,0 +1,178 @@
+//===- Estimate.cpp - From final schedules to a report --------------------===//
+
+#include "lib/Driver/Stages.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace modelc;
+
+namespace {
+/// Costs the plans of one module at the sizes of a workload.
+class Estimator {
+public:
+  Estimator(ModuleOp module, const RequestShape &workload, int64_t pageSize,
+            const Target &target)
+      : module(module), target(target), workload(workload), pageSize(pageSize) {
+  }
+
+  /// `prompts` whole prompts in one step.
+  FailureOr<PlanCost> prefill(int64_t prompts, bool explain = false);
+  /// One token for each sequence after `context` tokens.
+  FailureOr<PlanCost> decode(int64_t context, bool explain = false);
+  /// All prompts, as many in a step as fit.
+  FailureOr<PlanCost> prefillAll(bool explain = false);
+  FailureOr<PlanCost> decodeMean(bool explain = false) {
+    return decode((first() + last()) / 2, explain);
+  }
+  int64_t first() const { return workload.inputLength + 1; }
+  int64_t last() const { return workload.inputLength + workload.outputLength; }
+
+private:
+  FailureOr<PlanCost> cost(StringRef plan, Bindings bindings, bool explain);
+
+  ModuleOp module;
+  const Target &target;
+  const RequestShape &workload;
+  int64_t pageSize;
+};
+} // namespace
+
+FailureOr<PlanCost> Estimator::cost(StringRef plan, Bindings bindings,
+                                    bool explain) {
+  auto function = module.lookupSymbol<func::FuncOp>(plan);
+  if (!function) {
+    return module.emitError("expected a plan '") << plan << "', found none";
+  }
+  int64_t pages = llvm::divideCeil(last(), pageSize);
+  bindings["pages_per_sequence"] = pages;
+  bindings["cache_rows"] = pages * pageSize * workload.batch;
+  bindings["rank"] = 0;
+  CostOptions options;
+  options.explain = explain;
+  return costPlan(function, module, target, bindings, options);
+}
+
+FailureOr<PlanCost> Estimator::prefill(int64_t prompts, bool explain) {
+  double length = workload.inputLength, count = prompts;
+  return cost("prefill",
+              {{"tokens", length * count},
+               {"sequences", count},
+               {"longest", length},
+               {"context", length}},
+              explain);
+}
+
+FailureOr<PlanCost> Estimator::decode(int64_t context, bool explain) {
+  double sequences = workload.batch;
+  return cost("decode",
+              {{"tokens", sequences},
+               {"sequences", sequences},
+               {"context", static_cast<double>(context)}},
+              explain);
+}
+
+/// A plan that runs `times` as often.
+static PlanCost repeated(PlanCost plan, double times) {
+  for (StepCost &step : plan.steps) {
+    step.count *= times;
+  }
+  for (Estimate *view : {&plan.bound, &plan.expectation}) {
+    view->seconds *= times;
+    view->joules *= times;
+  }
+  plan.launches *= times;
+  return plan;
+}
+
+FailureOr<PlanCost> Estimator::prefillAll(bool explain) {
+  int64_t prompts = stepSizes(workload).prompts;
+  FailureOr<PlanCost> step = prefill(prompts, explain);
+  if (failed(step)) {
+    return failure();
+  }
+  return repeated(std::move(*step),
+                  static_cast<double>(workload.batch) / prompts);
+}
+
+FailureOr<PlanCost> modelc::costPhase(ModuleOp module, StringRef phase,
+                                      const RequestShape &workload,
+                                      int64_t pageSize, const Target &target) {
+  Estimator estimator(module, workload, pageSize, target);
+  return phase == "prefill" ? estimator.prefillAll(/*explain=*/true)
+                            : estimator.decodeMean(/*explain=*/true);
+}
+
+static StepPoint pointOf(const PlanCost &plan, double context) {
+  StepPoint point;
+  point.context = context;
+  point.seconds = {plan.bound.seconds, plan.expectation.seconds};
+  point.joules = {plan.bound.joules, plan.expectation.joules};
+  return point;
+}
+
+static Workload served(const RequestShape &workload) {
+  return {static_cast<double>(workload.inputLength),
+          static_cast<double>(workload.outputLength),
+          static_cast<double>(workload.batch)};
+}
+
+static FitResult fitOf(const ModelSummary &summary, const Report &report,
+                       ModelInput model, const Target &target,
+                       const CompileOptions &options) {
+  MemoryNeeds needs;
+  needs.weights = summary.weightBytes();
+  needs.cachePerToken = summary.cacheBytesPerToken;
+  needs.workspace = std::max(report.prefill.storage.workspace,
+                             report.decode.storage.workspace);
+  FitChoices choices;
+  choices.tensorParallel = options.tensorParallel;
+  SmallVector<int64_t> ranks =
+      possibleRanks(model.graph, std::max<int64_t>(target.link.domain, 1));
+  choices.maxTensorParallel = ranks.empty() ? 1 : ranks.back();
+  choices.cacheShards = choices.maxTensorParallel;
+  choices.weightBits = options.weights == "fp8" ? 8 : 16;
+  choices.cacheBits = options.cache == "fp8" ? 8 : 16;
+  return fit(needs, served(options.workload), choices, target);
+}
+
+FailureOr<Report> modelc::estimateModel(ModuleOp module, ModelInput model,
+                                        const Target &target,
+                                        const CompileOptions &options,
+                                        llvm::raw_ostream &errors) {
+  Estimator estimator(module, options.workload, model.pageSize, target);
+  FailureOr<PlanCost> all = estimator.prefillAll();
+  FailureOr<PlanCost> one = estimator.prefill(1);
+  FailureOr<PlanCost> first = estimator.decode(estimator.first());
+  FailureOr<PlanCost> mean = estimator.decodeMean();
+  FailureOr<PlanCost> last = estimator.decode(estimator.last());
+  if (failed(all) || failed(one) || failed(first) || failed(mean) ||
+      failed(last)) {
+    return failure();
+  }
+  Report report;
+  report.model = model.graph.getSymName().str();
+  report.precision = options.weights;
+  report.cachePrecision = options.cache;
+  report.tensorParallel = options.tensorParallel;
+  report.parameters = summarise(model.graph).parameters;
+  report.prefill = *all;
+  report.decode = *mean;
+  report.memory = fitOf(model.onOneRank, report, model, target, options);
+  ServeInput input;
+  input.workload = served(options.workload);
+  input.gpus = options.tensorParallel;
+  input.prefillAll = pointOf(*all, options.workload.inputLength);
+  input.prefillOne = pointOf(*one, options.workload.inputLength);
+  double middle = (estimator.first() + estimator.last()) / 2;
+  input.decode = {pointOf(*first, estimator.first()), pointOf(*mean, middle),
+                  pointOf(*last, estimator.last())};
+  input.priceBasis = options.priceBasis;
+  FailureOr<ServeResult> service = serve(input, target, errors);
+  if (failed(service)) {
+    return failure();
+  }
+  report.service = *service;
+  return report;
+}

@@ -1,0 +1,44 @@
+//===- ImportVerb.cpp - modelc import -------------------------------------===//
+
+#include "lib/Driver/Driver.h"
+
+#include "lib/Driver/Registration.h"
+#include "lib/Import/Import.h"
+#include "mlir/IR/MLIRContext.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+using namespace modelc;
+
+int modelc::importToToml(StringRef input, StringRef output, raw_ostream &out,
+                         raw_ostream &errors) {
+  mlir::DialectRegistry registry;
+  registerEverything(registry);
+  mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
+  std::vector<Assumption> assumptions;
+  ImportOptions options;
+  options.assumptions = &assumptions;
+  mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> module =
+      importModel(input, options, &context, errors);
+  std::string text;
+  raw_string_ostream os(text);
+  if (failed(module) || failed(exportToml(**module, assumptions, os))) {
+    return kExitInput;
+  }
+  if (output.empty() || output == "-") {
+    out << text;
+    return kExitOk;
+  }
+  // Through a temporary file that is renamed: nothing is left half written.
+  llvm::Error error = writeToOutput(output, [&](raw_ostream &file) {
+    file << text;
+    return llvm::Error::success();
+  });
+  if (error) {
+    errors << "modelc: cannot write '" << output
+           << "': " << toString(std::move(error)) << "\n";
+    return kExitInput;
+  }
+  return kExitOk;
+}

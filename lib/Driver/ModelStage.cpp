@@ -1,0 +1,48 @@
+//===- ModelStage.cpp - The order of the model passes ---------------------===//
+
+#include "lib/Driver/Stages.h"
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace modelc;
+
+static Precision precisionOf(llvm::StringRef word) {
+  return word == "fp8" ? Precision::Fp8 : Precision::Bf16;
+}
+
+static void buildModelPipeline(OpPassManager &manager, model::Phase phase,
+                               const CompileOptions &options) {
+  // Quantise before sharding: the scales of a weight are those of the whole
+  // tensor, whichever part of it a rank holds.
+  ModelQuantiseOptions quantise;
+  quantise.weights = precisionOf(options.weights);
+  quantise.kv = precisionOf(options.cache);
+  manager.addPass(createModelQuantise(quantise));
+  // Shard before fusing: the all-reduce decides where a residual can go.
+  manager.addPass(createModelShard({options.tensorParallel}));
+  manager.addPass(createModelFuse());
+  // Bind last: what is fused is the same in both phases.
+  ModelBindOptions bind;
+  bind.phase = phase;
+  manager.addPass(createModelBind(bind));
+  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createCSEPass());
+}
+
+FailureOr<OwningOpRef<ModuleOp>>
+modelc::lowerModel(model::GraphOp graph, const CompileOptions &options) {
+  OwningOpRef<ModuleOp> phases = ModuleOp::create(graph.getLoc());
+  for (model::Phase phase : {model::Phase::Prefill, model::Phase::Decode}) {
+    auto bound = cast<model::GraphOp>(graph->clone());
+    phases->push_back(bound);
+    bound.setSymName(stringifyPhase(phase));
+    PassManager manager(graph.getContext(), model::GraphOp::getOperationName());
+    buildModelPipeline(manager, phase, options);
+    if (failed(manager.run(bound))) {
+      return failure();
+    }
+  }
+  return phases;
+}

@@ -1,0 +1,178 @@
+//===- Package.cpp - What a compilation writes, and reads again -----------===//
+//
+// A package holds, beside sources and manifest, the schedules themselves
+// (schedule.mlir) and how they were compiled (compile.json). Both together give
+// every number of the estimate again, with its sum: that is `modelc explain`.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Driver/Package.h"
+
+#include "lib/Driver/Registration.h"
+#include "lib/Support/Support.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace modelc;
+
+static constexpr llvm::StringLiteral kSchedule = "schedule.mlir";
+static constexpr llvm::StringLiteral kCompilation = "compile.json";
+
+static std::string describe(const CompileOptions &options,
+                            const ModelInput &model) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  llvm::json::OStream json(os, 2);
+  json.object([&] {
+    json.attribute("model", options.input);
+    json.attribute("target", options.target);
+    json.attribute("targets_dir", options.targetsDirectory);
+    json.attributeArray("set", [&] {
+      llvm::for_each(options.overrides,
+                     [&](const std::string &set) { json.value(set); });
+    });
+    json.attribute("tp", options.tensorParallel);
+    json.attribute("isl", options.workload.inputLength);
+    json.attribute("osl", options.workload.outputLength);
+    json.attribute("batch", options.workload.batch);
+    json.attribute("page", model.pageSize);
+  });
+  os << "\n";
+  return text;
+}
+
+/// The mean launch of each kernel that a plan runs.
+static std::map<std::string, Prediction> predictionsOf(const Report &report) {
+  std::map<std::string, Prediction> predictions;
+  for (const PlanCost *plan : {&report.prefill, &report.decode}) {
+    for (const StepCost &step : plan->steps) {
+      predictions[step.cost.name] = {step.cost.expectation.seconds,
+                                     step.cost.expectation.joules};
+    }
+  }
+  return predictions;
+}
+
+template <typename Print>
+static std::string textOf(Print print) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  print(os);
+  return text;
+}
+
+LogicalResult modelc::writePackageOf(ModuleOp module, const ModelInput &model,
+                                     const Report &report, const Target &target,
+                                     const CompileOptions &options,
+                                     llvm::raw_ostream &errors) {
+  PackageOptions package;
+  package.targetsFolder = options.targetsDirectory;
+  package.predictions = predictionsOf(report);
+  FailureOr<std::vector<PackageFile>> files =
+      emitPackage(module, target, package);
+  if (failed(files)) {
+    return failure();
+  }
+  files->push_back({kSchedule.str(), textOf([&](llvm::raw_ostream &os) {
+                      module.print(os,
+                                   OpPrintingFlags().printNameLocAsPrefix());
+                      os << "\n";
+                    })});
+  files->push_back({kCompilation.str(), describe(options, model)});
+  files->push_back({"estimate.txt", textOf([&](llvm::raw_ostream &os) {
+                      printText(report, target, os);
+                    })});
+  files->push_back({"estimate.json", textOf([&](llvm::raw_ostream &os) {
+                      printJson(report, target, os);
+                    })});
+  return writePackage(*files, options.output, errors);
+}
+
+//===----------------------------------------------------------------------===//
+// Explain
+//===----------------------------------------------------------------------===//
+
+static std::string fileOf(llvm::StringRef folder, llvm::StringRef name) {
+  llvm::SmallString<128> path(folder);
+  llvm::sys::path::append(path, name);
+  return path.str().str();
+}
+
+/// The options that a package was compiled with, and its page size.
+static FailureOr<std::pair<CompileOptions, int64_t>>
+readCompilation(llvm::StringRef folder, llvm::raw_ostream &errors) {
+  FailureOr<SourceFile> file =
+      SourceFile::read(fileOf(folder, kCompilation), errors);
+  if (failed(file)) {
+    errors << "note: expected the folder that 'modelc MODEL -o FOLDER' wrote\n";
+    return failure();
+  }
+  FailureOr<Node> root = parseJson(*file, errors);
+  if (failed(root)) {
+    return failure();
+  }
+  CompileOptions options;
+  int64_t pageSize = 0;
+  auto text = [&](llvm::StringRef key, std::string &to) {
+    const Node *node = root->find(key);
+    return node && node->isString() ? (to = node->string, true) : false;
+  };
+  auto number = [&](llvm::StringRef key, int64_t &to) {
+    const Node *node = root->find(key);
+    return node && node->isInteger() ? (to = node->integer, true) : false;
+  };
+  bool complete = text("target", options.target) &&
+                  text("targets_dir", options.targetsDirectory) &&
+                  number("tp", options.tensorParallel) &&
+                  number("isl", options.workload.inputLength) &&
+                  number("osl", options.workload.outputLength) &&
+                  number("batch", options.workload.batch) &&
+                  number("page", pageSize);
+  const Node *sets = root->find("set");
+  if (!complete || !sets || !sets->isArray()) {
+    file->error(errors, root->place,
+                "expected the compilation that this folder holds; compile "
+                "it again");
+    return failure();
+  }
+  for (const Node &set : sets->items) {
+    options.overrides.push_back(set.string);
+  }
+  return std::pair(options, pageSize);
+}
+
+int modelc::explain(const ExplainOptions &options, llvm::raw_ostream &out,
+                    llvm::raw_ostream &errors) {
+  auto compilation = readCompilation(options.folder, errors);
+  if (failed(compilation)) {
+    return kExitInput;
+  }
+  auto &[compiled, pageSize] = *compilation;
+  FailureOr<Target> target = loadTarget(compiled.target, compiled.overrides,
+                                        {compiled.targetsDirectory}, errors);
+  if (failed(target)) {
+    return kExitInput;
+  }
+  DialectRegistry registry;
+  registerEverything(registry);
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  llvm::SourceMgr sources;
+  SourceMgrDiagnosticHandler handler(sources, &context, errors);
+  OwningOpRef<ModuleOp> module =
+      parseSourceFile<ModuleOp>(fileOf(options.folder, kSchedule), &context);
+  if (!module) {
+    return kExitInput;
+  }
+  FailureOr<PlanCost> plan =
+      costPhase(*module, options.phase, compiled.workload, pageSize, *target);
+  if (failed(plan)) {
+    return kExitInput;
+  }
+  return succeeded(explainOp(*plan, options.item, *target, out, errors))
+             ? kExitOk
+             : kExitInput;
+}

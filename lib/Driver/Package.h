@@ -1,0 +1,21 @@
+//===- Package.h - What a compilation writes, and reads again -------------===//
+
+#ifndef MODELC_LIB_DRIVER_PACKAGE_H
+#define MODELC_LIB_DRIVER_PACKAGE_H
+
+#include "lib/Driver/Stages.h"
+#include "lib/Emit/Emit.h"
+
+namespace modelc {
+
+/// Writes sources, host library, manifest, schedules and estimate to the
+/// output folder of `options`: all of it or nothing.
+mlir::LogicalResult writePackageOf(mlir::ModuleOp module,
+                                   const ModelInput &model,
+                                   const Report &report, const Target &target,
+                                   const CompileOptions &options,
+                                   llvm::raw_ostream &errors);
+
+} // namespace modelc
+
+#endif // MODELC_LIB_DRIVER_PACKAGE_H

@@ -1,0 +1,76 @@
+//===- ScheduleStage.cpp - From graphs to kernels in their final form -----===//
+
+#include "lib/Driver/Stages.h"
+
+#include "dialects/Schedule/Schedule.h"
+#include "lib/Cost/Cost.h"
+#include "lib/Kernels/Kernels.h"
+#include "lib/SchedulePasses/SchedulePasses.h"
+#include "mlir/IR/Diagnostics.h"
+
+using namespace mlir;
+using namespace modelc;
+
+/// Tokens that one prefill step takes at most, as serving engines chunk them.
+static constexpr int64_t kMaxStepTokens = 16384;
+
+/// Seconds of a candidate, by the real passes and the real cost: what is judged
+/// is what would be emitted.
+static FailureOr<double> judge(const KernelSequence &kernels,
+                               const Target &target, const Bindings &sizes) {
+  // A candidate that does not fit the machine is no mistake of the user.
+  ScopedDiagnosticHandler quiet(kernels.front()->getContext(),
+                                [](Diagnostic &) { return success(); });
+  double seconds = 0;
+  for (schedule::KernelOp kernel : kernels) {
+    OwningOpRef<schedule::KernelOp> copy = kernel.clone();
+    if (failed(finishKernel(*copy, target))) {
+      return failure();
+    }
+    FailureOr<KernelCost> cost = costKernel(*copy, target, sizes);
+    if (failed(cost)) {
+      return failure();
+    }
+    seconds += cost->expectation.seconds;
+  }
+  return seconds;
+}
+
+StepSizes modelc::stepSizes(const RequestShape &workload) {
+  StepSizes sizes;
+  sizes.tokens = std::max(kMaxStepTokens, workload.inputLength);
+  sizes.prompts = std::clamp<int64_t>(sizes.tokens / workload.inputLength, 1,
+                                      workload.batch);
+  return sizes;
+}
+
+FailureOr<OwningOpRef<ModuleOp>>
+modelc::lowerToFinalSchedule(ModuleOp phases, const Target &target,
+                             const CompileOptions &options) {
+  OwningOpRef<ModuleOp> module = cast<ModuleOp>(phases->clone());
+  (*module)->setAttr("schedule.target",
+                     StringAttr::get(module->getContext(), options.target));
+  KernelOptions kernels;
+  const RequestShape &workload = options.workload;
+  kernels.maxTokens = stepSizes(workload).tokens;
+  kernels.maxSequences = std::max(kernels.maxSequences, workload.batch);
+  kernels.maxContext = std::max(kernels.maxContext,
+                                workload.inputLength + workload.outputLength);
+  kernels.evaluate = [&](ArrayRef<KernelSequence> candidates,
+                         const SizesOfRun &sizes) {
+    std::vector<FailureOr<double>> seconds;
+    for (const KernelSequence &candidate : candidates) {
+      seconds.push_back(judge(candidate, target, sizes));
+    }
+    return seconds;
+  };
+  if (failed(lowerToSchedule(*module, target, kernels))) {
+    return failure();
+  }
+  for (schedule::KernelOp kernel : module->getOps<schedule::KernelOp>()) {
+    if (failed(finishKernel(kernel, target))) {
+      return failure();
+    }
+  }
+  return module;
+}

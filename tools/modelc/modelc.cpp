@@ -1,0 +1,154 @@
+//===- modelc.cpp - The user's command ------------------------------------===//
+//
+// modelc MODEL --target=... compiles a model and estimates it; the other verbs
+// are `explain`, `targets` and `import`. Everything is done by lib/Driver; this
+// file only reads the command line.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Driver/Driver.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+using namespace modelc;
+
+static cl::OptionCategory category("modelc options");
+static cl::SubCommand explainCommand("explain", "show the sum behind a number");
+static cl::SubCommand targetsCommand("targets",
+                                     "list the machines, or show one");
+static cl::SubCommand importCommand("import",
+                                    "convert a model to the TOML graph");
+
+template <typename T>
+using Flag = cl::opt<T>;
+
+//===----------------------------------------------------------------------===//
+// modelc MODEL
+//===----------------------------------------------------------------------===//
+
+static cl::opt<std::string> input(cl::Positional, cl::desc("MODEL"),
+                                  cl::cat(category));
+static cl::opt<std::string>
+    target("target", cl::desc("machine by name, or a file: ./mine.toml"),
+           cl::value_desc("name"), cl::cat(category),
+           cl::sub(cl::SubCommand::getTopLevel()), cl::sub(targetsCommand));
+static cl::list<std::string>
+    overrides("set", cl::desc("replace a fact of the target"),
+              cl::value_desc("key=value"), cl::cat(category),
+              cl::sub(cl::SubCommand::getTopLevel()), cl::sub(targetsCommand));
+static cl::opt<std::string>
+    targetsDirectory("targets-dir", cl::desc("folder of the target files"),
+                     cl::value_desc("folder"), cl::init(MODELC_TARGETS_DIR),
+                     cl::cat(category), cl::sub(cl::SubCommand::getTopLevel()),
+                     cl::sub(targetsCommand), cl::sub(explainCommand));
+static Flag<int64_t> tensorParallel("tp", cl::desc("tensor parallel ranks"),
+                                    cl::init(1), cl::cat(category));
+static Flag<int64_t> inputLength("isl", cl::desc("prompt tokens of a request"),
+                                 cl::init(1024), cl::cat(category));
+static Flag<int64_t> outputLength("osl",
+                                  cl::desc("generated tokens of a request"),
+                                  cl::init(1024), cl::cat(category));
+static Flag<int64_t> batch("batch", cl::desc("requests decoded together"),
+                           cl::init(64), cl::cat(category));
+enum class Precision { bf16, fp8 };
+static Flag<Precision>
+    weights("weights", cl::desc("type of the weights of linears"),
+            cl::values(clEnumValN(Precision::bf16, "bf16", "as imported"),
+                       clEnumValN(Precision::fp8, "fp8", "e4m3 with scales")),
+            cl::init(Precision::bf16), cl::cat(category));
+static Flag<Precision>
+    cacheType("kv", cl::desc("type of the KV cache"),
+              cl::values(clEnumValN(Precision::bf16, "bf16", "as imported"),
+                         clEnumValN(Precision::fp8, "fp8", "e4m3")),
+              cl::init(Precision::bf16), cl::cat(category));
+static Flag<std::string> priceBasis("price",
+                                    cl::desc("price basis of the target file"),
+                                    cl::value_desc("basis"),
+                                    cl::init("hyperscaler"), cl::cat(category));
+static Flag<Stage> emit(
+    "emit", cl::desc("print one stage instead of the estimate"),
+    cl::values(clEnumValN(Stage::Model, "model", "the graphs of both phases"),
+               clEnumValN(Stage::Schedule, "schedule", "kernels and plans"),
+               clEnumValN(Stage::Source, "source", "emitted kernels"),
+               clEnumValN(Stage::Binary, "binary", "check every binary"),
+               clEnumValN(Stage::Estimate, "estimate", "the estimate alone")),
+    cl::init(Stage::All), cl::cat(category));
+static cl::opt<std::string>
+    output("o", cl::desc("output folder or file, - for standard output"),
+           cl::value_desc("path"), cl::cat(category),
+           cl::sub(cl::SubCommand::getTopLevel()), cl::sub(importCommand));
+static Flag<bool> json("json", cl::desc("the estimate as JSON"),
+                       cl::cat(category));
+static Flag<bool> csv("csv", cl::desc("the estimate as CSV"),
+                      cl::cat(category));
+
+//===----------------------------------------------------------------------===//
+// The other verbs
+//===----------------------------------------------------------------------===//
+
+static cl::opt<std::string> explainFolder(cl::Positional, cl::Required,
+                                          cl::desc("FOLDER"),
+                                          cl::sub(explainCommand));
+static cl::opt<std::string> explainItem(cl::Positional, cl::desc("[OP]"),
+                                        cl::sub(explainCommand));
+static cl::opt<std::string> explainPhase("phase", cl::desc("prefill or decode"),
+                                         cl::init("decode"), cl::cat(category),
+                                         cl::sub(explainCommand));
+static cl::opt<std::string> targetsName(cl::Positional, cl::desc("[NAME]"),
+                                        cl::sub(targetsCommand));
+static cl::opt<std::string> importInput(cl::Positional, cl::Required,
+                                        cl::desc("MODEL"),
+                                        cl::sub(importCommand));
+
+static CompileOptions compileOptions() {
+  CompileOptions options;
+  options.input = input;
+  options.target = target;
+  options.overrides.assign(overrides.begin(), overrides.end());
+  options.targetsDirectory = targetsDirectory;
+  options.tensorParallel = tensorParallel;
+  options.workload = {inputLength, outputLength, batch};
+  options.weights = weights == Precision::fp8 ? "fp8" : "bf16";
+  options.cache = cacheType == Precision::fp8 ? "fp8" : "bf16";
+  options.priceBasis = priceBasis;
+  options.emit = emit;
+  options.output = output;
+  options.format = json  ? ReportFormat::Json
+                   : csv ? ReportFormat::Csv
+                         : ReportFormat::Table;
+  return options;
+}
+
+static int usage(StringRef message) {
+  errs() << "modelc: " << message << "\n";
+  return kExitUsage;
+}
+
+int main(int argc, char **argv) {
+  InitLLVM init(argc, argv);
+  cl::HideUnrelatedOptions(category);
+  cl::SetVersionPrinter([](raw_ostream &os) { printVersion(os); });
+  if (!cl::ParseCommandLineOptions(
+          argc, argv,
+          "compiles a large language model for a GPU and estimates it\n",
+          &errs())) {
+    return kExitUsage;
+  }
+  if (explainCommand) {
+    return explain({explainFolder, explainItem, explainPhase}, outs(), errs());
+  }
+  if (targetsCommand) {
+    std::vector<std::string> sets(overrides.begin(), overrides.end());
+    return showTargets(targetsName, sets, targetsDirectory, outs(), errs());
+  }
+  if (importCommand) {
+    return importToToml(importInput, output, outs(), errs());
+  }
+  if (input.empty()) {
+    return usage("expected a model: a config.json, a graph.toml or a "
+                 "graph.mlir; try 'modelc --help'");
+  }
+  return compile(compileOptions(), outs(), errs());
+}
