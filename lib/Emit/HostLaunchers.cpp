@@ -37,11 +37,11 @@ void modelc::printBinding(llvm::raw_ostream &os, const BindingText &binding) {
   }
   std::string source = "nullptr";
   if (!binding.source.empty()) {
-    source.clear();
-    llvm::raw_string_ostream quoted(source);
-    quoted << '"';
-    llvm::printEscapedString(binding.source, quoted);
-    quoted << '"';
+    source = "\"";
+    for (char c : binding.source) {
+      source += (c == '"' || c == '\\' ? "\\" : "") + std::string(1, c);
+    }
+    source += "\"";
   }
   os << "    {\"" << binding.name << "\", " << binding.role << ", " << source
      << ", " << binding.type << ", " << shape.size() << ", {"

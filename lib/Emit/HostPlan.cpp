@@ -119,6 +119,19 @@ static LogicalResult bind(HostBuffer &buffer, HostPlan &plan) {
   return success();
 }
 
+SmallVector<int64_t> HostBuffer::shape() const {
+  SmallVector<int64_t> extents(type().getShape());
+  unsigned next = 0;
+  for (int64_t &extent : extents) {
+    APInt constant;
+    if (extent < 0 && matchPattern(AllocOp(op).getSizes()[next++],
+                                   m_ConstantInt(&constant))) {
+      extent = constant.getSExtValue();
+    }
+  }
+  return extents;
+}
+
 FailureOr<std::vector<std::string>>
 HostPlan::extents(const HostBuffer &buffer) const {
   std::vector<std::string> result;

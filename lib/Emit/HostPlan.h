@@ -26,6 +26,8 @@ struct HostBuffer {
   mlir::Value layer;      ///< index of the layer, or null
   int64_t firstLayer = 0; ///< that `first` is for
 
+  /// The extents, those that the plan fixes included; below 0: of the run.
+  llvm::SmallVector<int64_t> shape() const;
   schedule::BufferType type() const {
     return llvm::cast<schedule::BufferType>(
         schedule::AllocOp(op).getResult().getType());

@@ -270,9 +270,10 @@ static size_t bindingCount(const HostPlan &plan) {
 static void printBindings(llvm::raw_ostream &os, const HostPlan &plan) {
   os << "\nconst mc_binding " << plan.name << "_bindings[] = {\n";
   for (const HostBuffer &buffer : plan.bindings) {
+    SmallVector<int64_t> shape = buffer.shape();
     printBinding(os, {buffer.name, roleText(buffer.role), buffer.source().str(),
-                      hostType(buffer.type().getElementType()),
-                      buffer.type().getShape(), buffer.first, buffer.count});
+                      hostType(buffer.type().getElementType()), shape,
+                      buffer.first, buffer.count});
     if (buffer.role == StorageRole::Peer) {
       printPeerTable(os, buffer.name, plan.ranks, buffer.first + 1);
     }

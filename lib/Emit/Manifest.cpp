@@ -152,7 +152,7 @@ static void writeBinding(OStream &json, const HostBuffer &buffer) {
     json.attribute("first", buffer.first);
     json.attribute("count", buffer.count);
     json.attribute("dtype", typeName(buffer.type().getElementType()));
-    writeShape(json, buffer.type().getShape());
+    writeShape(json, buffer.shape());
     if (!buffer.source().empty()) {
       json.attribute("source", buffer.source());
     }
