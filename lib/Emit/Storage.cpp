@@ -64,7 +64,7 @@ static std::string handleType(TileType tile, StringRef type, StringRef ring) {
 void KernelPrinter::printSharedPlaces() {
   SmallVector<AllocOp> allocs = allocsIn(kernel, Space::Shared);
   if (!isApart()) {
-    if (kernel.getSharedBytes()) {
+    if (kernel.getSharedBytes().value_or(0) > 0) {
       line("DYNAMIC_SHARED(shared);");
     }
     for (AllocOp alloc : allocs) {
