@@ -197,7 +197,7 @@ DEV void fenceDevice() {
 DEV void storeRelease(uint32_t *flag, uint32_t value) {
   emulator::release(flag);
   std::atomic_ref(*flag).store(value, std::memory_order_relaxed);
-  emulator::state.rounds = 0;
+  emulator::notify(flag);
 }
 /// Lets others run: kernels poll with it.
 DEV uint32_t loadAcquire(const uint32_t *flag) {
@@ -209,8 +209,9 @@ DEV uint32_t loadAcquire(const uint32_t *flag) {
 }
 
 DEV void waitForFlag(const uint32_t *flag, uint32_t value) {
-  while (int(loadAcquire(flag) - value) < 0) {
-  }
+  emulator::waitUntil(flag, "a flag in global memory",
+                      [=] { return int(*flag - value) >= 0; });
+  emulator::acquire(flag);
 }
 
 template <class T>
