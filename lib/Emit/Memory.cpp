@@ -206,10 +206,17 @@ LogicalResult KernelPrinter::printLoad(LoadOp op) {
       return op.emitOpError("expected a register tile with a layout; run the "
                             "passes to the final form first");
     }
-    std::string name = declareTile(op.getResult(), wishFor(op.getResult()));
     auto place = cast<TileType>(op.getSource().getType());
     Value trip = op.getOffsets().empty() ? Value() : op.getOffsets()[0];
     std::string from = placeText(op.getSource(), trip);
+    if (place.getSpace() == Space::Shared && isReadByProduct(op)) {
+      inPlace.insert(op.getResult());
+      spelled[op.getResult()] =
+          "fragments<" + layoutName(tile, wishFor(op.getResult())) +
+          (op.getTransposed() ? ", Transposed" : "") + ">(" + from + ")";
+      return success();
+    }
+    std::string name = declareTile(op.getResult(), wishFor(op.getResult()));
     line((place.getSpace() == Space::Tensor ? "loadTensor"
           : op.getTransposed()              ? "loadShared<Transposed>"
                                             : "loadShared") +

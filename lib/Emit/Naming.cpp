@@ -9,7 +9,6 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace modelc;
@@ -108,12 +107,6 @@ std::string KernelPrinter::nameOf(Value value, StringRef wish) {
 //===----------------------------------------------------------------------===//
 // Roles
 //===----------------------------------------------------------------------===//
-
-static std::string capitalised(StringRef name) {
-  std::string result = name.str();
-  result[0] = llvm::toUpper(result[0]);
-  return result;
-}
 
 static std::string gridName(unsigned index, unsigned count) {
   if (count == 1) {
@@ -242,15 +235,20 @@ static std::string placeRole(AllocOp alloc) {
   return isRing ? "ring" : "scratch";
 }
 
+/// The product that a tile is the start of, or null.
+static MmaOp startedProduct(Value value) {
+  for (Operation *user : value.getUsers()) {
+    if (auto mma = dyn_cast<MmaOp>(user);
+        mma && mma.getAccumulator() == value) {
+      return mma;
+    }
+  }
+  return {};
+}
+
 static std::string tileRole(Value value) {
   if (auto argument = dyn_cast<BlockArgument>(value)) {
-    for (Operation *user : argument.getUsers()) {
-      if (auto mma = dyn_cast<MmaOp>(user);
-          mma && mma.getAccumulator() == value) {
-        return "accumulator";
-      }
-    }
-    return "carried";
+    return startedProduct(value) ? "accumulator" : "carried";
   }
   Operation *op = value.getDefiningOp();
   if (auto load = dyn_cast<LoadOp>(op)) {
@@ -280,7 +278,33 @@ static std::string tileRole(Value value) {
              : "values";
 }
 
+/// The carried value that a tile starts, if it has a name or a role of its own.
+static Value startedCarried(Value value) {
+  auto loop = value.hasOneUse() ? dyn_cast<LoopOp>(*value.getUsers().begin())
+                                : LoopOp();
+  if (!loop || !isa<TileType>(value.getType())) {
+    return {};
+  }
+  for (auto [init, carried] :
+       llvm::zip_equal(loop.getInits(), loop.getCarried())) {
+    if (init == value &&
+        (isa<NameLoc>(carried.getLoc()) || startedProduct(carried))) {
+      return carried;
+    }
+  }
+  return {};
+}
+
 std::string KernelPrinter::wishFor(Value value) {
+  if (Value carried = startedCarried(value)) {
+    return wishFor(carried);
+  }
+  if (auto map = value.getDefiningOp<MapOp>(); map && map.getInputs().empty()) {
+    MmaOp mma = startedProduct(value);
+    if (mma && isa<NameLoc>(mma.getResult().getLoc())) {
+      return wishFor(mma.getResult());
+    }
+  }
   if (auto name = dyn_cast<NameLoc>(value.getLoc())) {
     return name.getName().str();
   }
@@ -296,93 +320,5 @@ std::string KernelPrinter::wishFor(Value value) {
                             loop.getUpperBounds().size());
     }
   }
-  // What starts a carried value is called as that value is.
-  if (value.hasOneUse()) {
-    if (auto loop = dyn_cast<LoopOp>(*value.getUsers().begin())) {
-      for (auto [init, carried] :
-           llvm::zip_equal(loop.getInits(), loop.getCarried())) {
-        if (init == value) {
-          return wishFor(carried);
-        }
-      }
-    }
-  }
   return isa<TileType>(value.getType()) ? tileRole(value) : scalarRole(value);
-}
-
-//===----------------------------------------------------------------------===//
-// Types of layouts
-//===----------------------------------------------------------------------===//
-
-/// "columns(4)", "rows(1)", "rows(1) | columns(4)", "0".
-static std::string imageText(int32_t row, int32_t column) {
-  std::string text;
-  if (row) {
-    text = "rows(" + std::to_string(row) + ")";
-  }
-  if (column) {
-    text += (row ? " | " : "") + ("columns(" + std::to_string(column) + ")");
-  }
-  return text.empty() ? "0" : text;
-}
-
-/// Bits that the layout does not name replicate.
-static std::string bitsText(StringRef what, const Layout &layout,
-                            StringRef input, unsigned count) {
-  SmallVector<std::string> images;
-  for (const Layout::Image &image : layout.input(input).bits) {
-    images.push_back(imageText(image[layout.outputIndex("row")],
-                               image[layout.outputIndex("column")]));
-  }
-  images.resize(std::max<size_t>(images.size(), count), "0");
-  return (what + "<" + llvm::join(images, ", ") + ">").str();
-}
-
-std::string KernelPrinter::layoutName(TileType tile, StringRef wish) {
-  const Layout &layout = tile.getLayout().getLayout();
-  std::string definition =
-      "Layout<" + std::to_string(tile.getRows()) + ", " +
-      std::to_string(tile.getColumns()) + ", " +
-      bitsText("Register", layout, "register", 0) + ",\n    " +
-      bitsText("Lane", layout, "lane",
-               llvm::Log2_64_Ceil(target.execution.waveSize)) +
-      ", " +
-      bitsText("Wave", layout, "wave", llvm::Log2_64_Ceil(kernel.getWaves())) +
-      ">";
-  std::string &name = typeNames[definition];
-  if (name.empty()) {
-    name = names.fresh(capitalised(wish) + "Layout");
-    usings += "using " + name + " = " + definition + ";\n";
-  }
-  return name;
-}
-
-std::string KernelPrinter::placeTypeName(TileType tile, StringRef wish) {
-  SmallVector<std::string> rows, columns;
-  int64_t elementBytes = tile.getElementBits() / 8;
-  if (tile.getLayout()) {
-    const Layout &layout = tile.getLayout().getLayout();
-    for (const Layout::Image &image : layout.input("row").bits) {
-      rows.push_back(std::to_string(image[0]));
-    }
-    for (const Layout::Image &image : layout.input("column").bits) {
-      columns.push_back(std::to_string(image[0]));
-    }
-  } else {
-    for (int64_t bit = 1; bit < tile.getRows(); bit *= 2) {
-      rows.push_back(std::to_string(bit * tile.getColumns() * elementBytes));
-    }
-    for (int64_t bit = 1; bit < tile.getColumns(); bit *= 2) {
-      columns.push_back(std::to_string(bit * elementBytes));
-    }
-  }
-  std::string definition = "Shared<" + elementName(tile.getElementType()) +
-                           ", Row<" + llvm::join(rows, ", ") + ">, Column<" +
-                           llvm::join(columns, ", ") + ">>";
-  std::string &name = typeNames[definition];
-  if (name.empty()) {
-    name = names.fresh(capitalised(wish));
-    usings += "using " + name + " = " + definition + ";\n";
-  }
-  return name;
 }

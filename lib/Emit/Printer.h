@@ -95,6 +95,7 @@ private:
                                    llvm::ArrayRef<std::string> inputs,
                                    llvm::ArrayRef<std::string> results,
                                    llvm::ArrayRef<int> reused);
+  bool isReadByProduct(schedule::LoadOp load);
   mlir::LogicalResult printMma(schedule::MmaOp op);
   mlir::LogicalResult printReduce(schedule::ReduceOp op);
   mlir::LogicalResult printRelayout(schedule::RelayoutOp op);
@@ -139,6 +140,7 @@ private:
   Names names;
   llvm::DenseMap<mlir::Value, std::string> spelled;
   llvm::StringMap<std::string> typeNames; ///< by definition
+  llvm::DenseSet<mlir::Value> inPlace; ///< read from their place by a product
   std::string usings, body;
   unsigned depth = 0;
 };

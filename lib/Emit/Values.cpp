@@ -2,6 +2,8 @@
 
 #include "lib/Emit/Printer.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -17,11 +19,23 @@ std::string KernelPrinter::declareTile(Value value, StringRef wish) {
   return name;
 }
 
-/// Whether a value ends at its only use, of the same block and type: its
-/// variable then becomes the result's.
+/// Whether a value ends at an op of its own block, with the type of a result:
+/// its variable then becomes the result's. All other uses come earlier.
 bool KernelPrinter::handsOn(Value from, Operation *user, Type to) {
-  return from.hasOneUse() && from.getParentBlock() == user->getBlock() &&
-         from.getType() == to && spelled.contains(from);
+  if (from.getParentBlock() != user->getBlock() || from.getType() != to ||
+      !spelled.contains(from) || inPlace.contains(from)) {
+    return false;
+  }
+  unsigned usesHere = 0;
+  for (Operation *other : from.getUsers()) {
+    Operation *at = user->getBlock()->findAncestorOpInBlock(*other);
+    if (other == user) {
+      ++usesHere;
+    } else if (!at || !at->isBeforeInBlock(user)) {
+      return false;
+    }
+  }
+  return usesHere == 1;
 }
 
 static LogicalResult verifyFinal(Operation *op, Value value) {
@@ -54,6 +68,16 @@ reusedInputs(MapOp op, llvm::function_ref<bool(Value, Value)> handsOn) {
     }
   }
   return reused;
+}
+
+/// A result with a name of its own keeps a variable of its own, unless it goes
+/// on as an accumulator: products in flight need that to stay where it is.
+static bool mayReplace(Value result) {
+  return !isa<NameLoc>(result.getLoc()) ||
+         llvm::any_of(result.getUsers(), [&](Operation *user) {
+           auto mma = dyn_cast<MmaOp>(user);
+           return isa<YieldOp>(user) || (mma && mma.getAccumulator() == result);
+         });
 }
 
 /// A tile of one constant.
@@ -121,7 +145,7 @@ LogicalResult KernelPrinter::printMap(MapOp op) {
   }
   Block &body = op.getBody().front();
   SmallVector<int> reused = reusedInputs(op, [&](Value input, Value result) {
-    return handsOn(input, op, result.getType());
+    return mayReplace(result) && handsOn(input, op, result.getType());
   });
   SmallVector<std::string> inputs, results;
   for (Value input : op.getInputs()) {
@@ -146,6 +170,29 @@ LogicalResult KernelPrinter::printMap(MapOp op) {
 //===----------------------------------------------------------------------===//
 // Products
 //===----------------------------------------------------------------------===//
+
+/// Whether a product of one wave may read an operand from its place as it goes:
+/// the load has no other use, and nothing in between orders or writes memory.
+bool KernelPrinter::isReadByProduct(LoadOp load) {
+  auto mma = load.getResult().hasOneUse()
+                 ? dyn_cast<MmaOp>(*load.getResult().getUsers().begin())
+                 : MmaOp();
+  if (!mma || load.getToken() || mma->getBlock() != load->getBlock() ||
+      mma.getAccumulator() == load.getResult() || !mma.getInstruction()) {
+    return false;
+  }
+  const MmaRow *row = target.instruction(*mma.getInstruction());
+  if (!row || row->scope != MmaScope::Wave) {
+    return false;
+  }
+  for (Operation *op = load->getNextNode(); op != mma; op = op->getNextNode()) {
+    if (!isa<LoadOp, MapOp, MmaOp>(op) &&
+        !isa<arith::ArithDialect, math::MathDialect>(op->getDialect())) {
+      return false;
+    }
+  }
+  return true;
+}
 
 LogicalResult KernelPrinter::printMma(MmaOp op) {
   if (!op.getInstruction()) {

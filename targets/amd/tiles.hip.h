@@ -89,8 +89,12 @@ template <class A, class T>
 TILE_CONSTEXPR bool canReadMatrix() {
   return false;
 }
-template <class A, class Tile>
+template <class A, class Which, class Tile>
 TILE void readMatrix(Tile &, const char *) {}
+template <class A, class T>
+TILE_CONSTEXPR int registersOfRead() {
+  return A::inner + 1;
+}
 
 } // namespace modelc
 

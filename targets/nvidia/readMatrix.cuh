@@ -61,8 +61,14 @@ TILE_CONSTEXPR bool canReadMatrix() {
   }
 }
 
-/// Reads a whole tile, four matrices at a time.
-template <class A, class T>
+/// Registers of one ldmatrix: all four words.
+template <class A, class E>
+TILE_CONSTEXPR int registersOfRead() {
+  return canReadMatrix<A, E>() ? MatrixWords<A, E>::perWord * 4 : A::inner + 1;
+}
+
+/// Reads the registers that `Which` has, four matrices at a time.
+template <class A, class Which, class T>
 TILE void readMatrix(T &tile, const char *place) {
   using E = typename T::Element;
   using W = MatrixWords<A, E>;
@@ -74,7 +80,7 @@ TILE void readMatrix(T &tile, const char *place) {
     start ^= mapBits<typename A::OfWave>(waveId());
   }
   repeat<T::InLayout::registers>([&](auto r) INLINE {
-    if constexpr ((r.value & inner) == 0) {
+    if constexpr ((r.value & inner) == 0 && Which::has(r.value)) {
       constexpr int image = A::OfRegister::map(r.value);
       const char *row = place + ((start ^ (image & reach)) + (image & ~reach));
       uint32_t words[4];

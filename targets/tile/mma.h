@@ -19,10 +19,47 @@
 
 namespace modelc {
 
+template <class A>
+constexpr bool kIsWaveOperand = false;
+template <class T, class L>
+constexpr bool kIsWaveOperand<Tile<T, L>> = true;
+template <class S, class L, bool T>
+constexpr bool kIsWaveOperand<Fragments<S, L, T>> = true;
+
+/// The registers of a part of the steps along K.
+template <int Fragment, int Parts, int Part, int Steps>
+struct StepsAlongK {
+  TILE_CONSTEXPR static bool has(int r) { return r / (Fragment * Steps) % Parts == Part; }
+};
+template <class Which, class T, class L>
+TILE const Tile<T, L> &operandPart(const Tile<T, L> &tile) {
+  return tile;
+}
+template <class Which, class S, class L, bool T>
+TILE Tile<typename S::Element, L> operandPart(const Fragments<S, L, T> &operand) {
+  Tile<typename S::Element, L> tile;
+  loadShared<T, Which>(tile, operand.from);
+  return tile;
+}
+
+/// Steps along K that one read from shared memory fills.
+template <class A>
+struct StepsOfRead {
+  static constexpr int registers = 1;
+};
+template <class S, class L, bool T>
+struct StepsOfRead<Fragments<S, L, T>> {
+  static constexpr int registers = registersOfRead<SharedAccess<S, L, T>, typename S::Element>();
+};
+
 /// c += a b^T; where `BTransposed`, b is a tile of K rows. If the accumulator's
-/// layout is that of the transposed product, the operands are exchanged.
-template <class I, bool BTransposed = false, class TA, class TB, class TC, class LA, class LB, class LC>
-TILE void mma(Tile<TC, LC> &c, const Tile<TA, LA> &a, const Tile<TB, LB> &b) {
+/// layout is that of the transposed product, the operands are exchanged. What
+/// lies in shared memory is read a few steps along K at a time.
+template <class I, bool BTransposed = false, class TC, class LC, class A, class B>
+  requires(kIsWaveOperand<A> && kIsWaveOperand<B>)
+TILE void mma(Tile<TC, LC> &c, const A &a, const B &b) {
+  using LA = typename A::InLayout;
+  using LB = typename B::InLayout;
   constexpr int repeatsK = LA::columnCount / I::k;
   constexpr int repeatsM = LA::registers / (I::a * repeatsK), repeatsN = LB::registers / (I::b * repeatsK);
   static_assert((BTransposed ? LB::rowCount : LB::columnCount) == LA::columnCount, "expected equal extents along K");
@@ -31,15 +68,20 @@ TILE void mma(Tile<TC, LC> &c, const Tile<TA, LA> &a, const Tile<TB, LB> &b) {
                 "expected registers of whole fragments");
   constexpr bool exchanged = LC::OfRegister::image(0) != I::firstStep;
   static_assert(!exchanged || I::a == I::b, "expected operands of one shape where they are exchanged");
-  repeat<repeatsK>([&](auto k) INLINE {
-    repeat<repeatsM * repeatsN>([&](auto ij) INLINE {
-      constexpr int i = ij.value / repeatsN, j = ij.value % repeatsN;
-      const TA *x = a.v + (i * repeatsK + k.value) * I::a;
-      const TB *y = b.v + (j * repeatsK + k.value) * I::b;
+  constexpr int together =
+      smaller(repeatsK, larger(1, larger(StepsOfRead<A>::registers / I::a, StepsOfRead<B>::registers / I::b)));
+  constexpr int parts = repeatsK / together;
+  repeat<parts>([&](auto part) INLINE {
+    const auto &x = operandPart<StepsAlongK<I::a, parts, part.value, together>>(a);
+    const auto &y = operandPart<StepsAlongK<I::b, parts, part.value, together>>(b);
+    repeat<together * repeatsM * repeatsN>([&](auto kij) INLINE {
+      constexpr int ij = kij.value % (repeatsM * repeatsN),
+                    k = part.value * together + kij.value / (repeatsM * repeatsN);
+      constexpr int i = ij / repeatsN, j = ij % repeatsN;
       if constexpr (exchanged) {
-        I::multiply(c.v + ij.value * I::c, y, x);
+        I::multiply(c.v + ij * I::c, y.v + (j * repeatsK + k) * I::b, x.v + (i * repeatsK + k) * I::a);
       } else {
-        I::multiply(c.v + ij.value * I::c, x, y);
+        I::multiply(c.v + ij * I::c, x.v + (i * repeatsK + k) * I::a, y.v + (j * repeatsK + k) * I::b);
       }
     });
   });

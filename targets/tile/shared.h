@@ -103,22 +103,39 @@ struct SharedAccess {
   }
 };
 
-/// Reads a tile, in words as wide as the layouts allow.
-template <bool T = false, class E, class L, class S>
+/// All registers of a tile.
+struct AllRegisters {
+  TILE_CONSTEXPR static bool has(int) { return true; }
+};
+
+/// Reads a tile, or some of its registers, in words as wide as the layouts allow.
+template <bool T = false, class Which = AllRegisters, class E, class L, class S>
 TILE void loadShared(Tile<E, L> &tile, Place<S> from) {
   static_assert(sizeof(E) == sizeof(typename S::Element), "expected elements of equal width");
   using A = SharedAccess<S, L, T>;
   if constexpr (canReadMatrix<A, E>()) {
-    readMatrix<A>(tile, from.at);
+    readMatrix<A, Which>(tile, from.at);
   } else {
     const int start = A::start();
     repeat<L::registers>([&](auto r) INLINE {
-      if constexpr ((r.value & A::inner) == 0) {
+      if constexpr ((r.value & A::inner) == 0 && Which::has(r.value)) {
         const auto pack = *(const Pack<E, A::count> *)(from.at + A::template at<r.value>(start));
         repeat<A::count>([&](auto e) INLINE { tile.v[r.value | A::InRegister::spread(e.value)] = pack.v[e.value]; });
       }
     });
   }
+}
+
+/// A tile that a product reads from its place as it goes, in layout L.
+template <class S, class L, bool T>
+struct Fragments {
+  using Element = typename S::Element;
+  using InLayout = L;
+  Place<S> from;
+};
+template <class L, bool T = false, class S>
+TILE Fragments<S, L, T> fragments(Place<S> from) {
+  return {from};
 }
 
 /// Writes a tile; elements that several threads hold are written once.

@@ -24,8 +24,7 @@
 // CHECK-NEXT: waitCopies<16>();
 // CHECK-NEXT: sync();
 // CHECK: copyTile<4>(aRing[step + 2], view(a + offset(row, 256, depth), 256).limitRows(m - row).limitColumns(256 - depth));
-// CHECK: loadShared(aTile, aRing[step]);
-// CHECK: mma<Mfma16x16x16Bf16>(accumulator, aTile, wTile);
+// CHECK: mma<Mfma16x16x16Bf16>(accumulator, fragments<ATileLayout>(aRing[step]), fragments<WTileLayout>(wRing[step]));
 // CHECK: waitCopies<0>();
 // CHECK: storeTile<8>(result, view(d + offset(row, 256, column), 256).limitRows(m - row));
 #a = #schedule.layout<(register = [0:1, 0:2, 0:16, 0:32, 16:0], lane = [1:0, 2:0, 4:0, 8:0, 0:4, 0:8], wave = [0:0, 32:0]) -> (row = 64, column = 64)>
