@@ -229,7 +229,9 @@ public:
     most("registers", target.execution.maxRegistersPerThread, facts.registers);
     most("bytes of registers of a workgroup",
          target.execution.registerBytesPerUnit, allocated * 4 * demand.threads);
-    most("bytes of declared shared memory", demand.sharedBytes,
+    // The device compiler may count what the system takes of each workgroup.
+    most("bytes of declared shared memory",
+         demand.sharedBytes + target.shared.reservedBytesPerWorkgroup,
          facts.sharedBytes);
     if (facts.threads && facts.threads != demand.threads) {
       say("expected workgroups of " + Twine(demand.threads) + " threads, got " +

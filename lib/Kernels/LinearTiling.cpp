@@ -119,13 +119,18 @@ std::string Tiling::reasonAgainst(const LinearShape &shape,
     if (columns > target.tensorMemory.columns) {
       return "the accumulators exceed tensor memory";
     }
-  } else {
-    // A quarter of the registers is left to operands and addresses.
-    int64_t lanes = tile.waves * target.execution.waveSize;
-    int64_t most = registersPerLane(tile.waves);
-    if (4 * accumulator / lanes > 3 * most) {
-      return "the accumulators exceed the registers";
-    }
+  }
+  // Sums pass through registers, also those of tensor memory. A quarter of the
+  // registers is left to operands and addresses. A residual arrives in a
+  // register for each element while the sums are still there, and SwiGLU makes
+  // an exponential and a product of each pair.
+  int64_t lanes = tile.waves * target.execution.waveSize;
+  int64_t most = registersPerLane(tile.waves);
+  int64_t epilogue = tile.m * tile.n *
+                     ((shape.hasResidual ? 1 : 0) + (shape.isSwiglu ? 2 : 0));
+  if (4 * accumulator > 3 * most * lanes ||
+      accumulator + epilogue >= most * lanes) {
+    return "the accumulators exceed the registers";
   }
   if (kMinSlots * ringBytes(shape, tile) > target.shared.maxBytesPerWorkgroup) {
     return "two slots of operands exceed shared memory";

@@ -32,6 +32,14 @@
 
 namespace modelc {
 
+/// The same number, of which the compiler knows nothing.
+TILE int renewed(int value) {
+#ifndef MODELC_EMULATOR
+  asm("" : "+v"(value));
+#endif
+  return value;
+}
+
 //===- Elements -----------------------------------------------------------===//
 
 /// Eight bits: E4M3, as OCP (gfx950) or FNUZ (gfx942).

@@ -41,6 +41,14 @@
 
 namespace modelc {
 
+/// The same number, of which the compiler knows nothing.
+TILE int renewed(int value) {
+#ifndef MODELC_EMULATOR
+  asm("" : "+r"(value));
+#endif
+  return value;
+}
+
 //===- Elements -----------------------------------------------------------===//
 
 /// Eight bits: E4M3.

@@ -127,10 +127,18 @@ struct Vectors {
   TILE_CONSTEXPR static int columnSteps(int element) { return Along == Dimension::Column ? element : 0; }
 };
 
+/// Whose addresses accesses of one layout use. Of a load and a store of the
+/// same places the compiler would keep all addresses in registers in between.
+enum class Addresses { Shared, Own };
+
 /// f(first register, row, column) for each vector of a layout.
-template <class L, class V, class F>
+template <class L, class V, Addresses Of = Addresses::Shared, class F>
 TILE void forEachVector(F f) {
-  const Position<L> here;
+  Position<L> here;
+  if constexpr (Of == Addresses::Own) {
+    here.row = renewed(here.row);
+    here.column = renewed(here.column);
+  }
   repeat<L::registers>([&](auto r) INLINE {
     if constexpr ((r.value & V::inner) == 0) {
       f(r, here.template rowOfRegister<r.value>(), here.template columnOfRegister<r.value>());
@@ -190,7 +198,7 @@ TILE void storeTile(const Tile<T, L> &tile, const W &to) {
   if (!isFirstHolder<L>()) {
     return;
   }
-  forEachVector<L, V>([&](auto r, int row, int column) INLINE {
+  forEachVector<L, V, Addresses::Own>([&](auto r, int row, int column) INLINE {
     const int lies = to.rows.template row<L, r.value>(row);
     T *p = to.at(lies, column);
     const auto has = [&](auto e) INLINE {
