@@ -242,21 +242,48 @@ void Layout::print(llvm::raw_ostream &os) const {
   os << ")";
 }
 
+SmallVector<uint64_t> modelc::servedTogether(const Layout &lanesToByte,
+                                             const Layout &phase) {
+  // Lanes of one phase form a coset of the kernel of `phase`: combinations of
+  // lane bits that elimination leaves without a phase.
+  SmallVector<std::pair<Row, Row>> rows;
+  const Layout::Input &served = phase.input("lane");
+  for (auto [bit, image] : llvm::enumerate(lanesToByte.input("lane").bits)) {
+    Row number = bit < served.bits.size()
+                     ? pack(served.bits[bit], phase.outputs())
+                     : Row(0);
+    rows.push_back({number, Row(image[0])});
+  }
+  SmallVector<uint64_t> bytes;
+  for (unsigned i = 0; i < rows.size(); ++i) {
+    auto [number, byte] = rows[i];
+    if (!number) {
+      bytes.push_back(byte);
+      continue;
+    }
+    for (unsigned j = i + 1; j < rows.size(); ++j) {
+      if (rows[j].first & number & -number) {
+        rows[j].first ^= number;
+        rows[j].second ^= byte;
+      }
+    }
+  }
+  return bytes;
+}
+
+unsigned modelc::bankConflictDegree(ArrayRef<uint64_t> bytes, unsigned banks,
+                                    unsigned bankBytes) {
+  SmallVector<Row> words, bankBits;
+  for (uint64_t byte : bytes) {
+    words.push_back(byte / bankBytes);
+    bankBits.push_back(words.back() % banks);
+  }
+  return 1u << (rankOf(words) - rankOf(bankBits));
+}
+
 unsigned modelc::bankConflictDegree(const Layout &lanesToByte,
                                     const Layout &phase, unsigned banks,
                                     unsigned bankBytes) {
-  // Lanes of one phase form a coset of the kernel of `phase`; enumerate the
-  // kernel by brute force over lanes (64 at most), keep a basis.
-  SmallVector<Row> words, bankBits;
-  int32_t lanes = lanesToByte.inputSize("lane");
-  for (int32_t lane = 1; lane < lanes; ++lane) {
-    Layout::Image served = phase.apply({lane});
-    if (llvm::any_of(served, [](int32_t value) { return value != 0; })) {
-      continue;
-    }
-    Row word = lanesToByte.apply({lane})[0] / bankBytes;
-    words.push_back(word);
-    bankBits.push_back(word % banks);
-  }
-  return 1u << (rankOf(words) - rankOf(bankBits));
+  return bankConflictDegree(servedTogether(lanesToByte, phase), banks,
+                            bankBytes);
 }

@@ -114,6 +114,14 @@ private:
 unsigned bankConflictDegree(const Layout &lanesToByte, const Layout &phase,
                             unsigned banks, unsigned bankBytes);
 
+/// The byte addresses that lanes of one phase differ by, as a basis over GF(2).
+llvm::SmallVector<uint64_t> servedTogether(const Layout &lanesToByte,
+                                           const Layout &phase);
+
+/// The same degree from what `servedTogether` answers.
+unsigned bankConflictDegree(llvm::ArrayRef<uint64_t> bytes, unsigned banks,
+                            unsigned bankBytes);
+
 } // namespace modelc
 
 #endif // MODELC_DIALECTS_SCHEDULE_LAYOUT_H

@@ -44,27 +44,32 @@ static int64_t rowBytesOf(TileType tile) {
   return tile.getColumns() * tile.getElementBits() / 8;
 }
 
+/// Where `byte` lies once swizzled; linear over the bits of `byte`.
+static uint64_t swizzled(uint64_t byte, const Swizzle &swizzle) {
+  uint64_t result = byte;
+  for (Term term : swizzle) {
+    result ^= (byte >> term.from & 1) << term.to;
+  }
+  return result;
+}
+
 /// Row major, or columns of atoms of 128 bytes where a box wants them so, then
 /// swizzled.
 static Layout sharedLayout(TileType tile, bool box, const Swizzle &swizzle) {
   int64_t rowBytes = rowBytesOf(tile);
   int64_t atomBytes = box ? std::min(rowBytes, kLineBytes) : rowBytes;
-  auto swizzled = [&](int64_t byte) {
-    int64_t result = byte;
-    for (Term term : swizzle) {
-      result ^= (byte >> term.from & 1) << term.to;
-    }
-    return static_cast<int32_t>(result);
+  auto place = [&](int64_t byte) {
+    return static_cast<int32_t>(swizzled(byte, swizzle));
   };
   Layout::Input row{"row", {}}, column{"column", {}};
   for (int64_t step = 1; step < tile.getRows(); step *= 2) {
-    row.bits.push_back({swizzled(step * atomBytes)});
+    row.bits.push_back({place(step * atomBytes)});
   }
   for (int64_t step = 1; step < tile.getColumns(); step *= 2) {
     int64_t byte = step * tile.getElementBits() / 8;
     int64_t atom = byte / atomBytes;
     column.bits.push_back(
-        {swizzled(atom ? atom * atomBytes * tile.getRows() : byte)});
+        {place(atom ? atom * atomBytes * tile.getRows() : byte)});
   }
   return Layout({row, column},
                 {{"byte", static_cast<int32_t>(tile.getBytes())}});
@@ -80,35 +85,13 @@ static Swizzle boxSwizzle(int64_t rowBytes) {
   return swizzle;
 }
 
-/// Calls `visit` on every choice of at most `left` terms, until it is content.
-static bool chooseTerms(ArrayRef<Term> terms, unsigned left, Swizzle &chosen,
-                        llvm::function_ref<bool(const Swizzle &)> visit) {
-  if (left == 0) {
-    return visit(chosen);
-  }
-  for (size_t i = 0; i + left <= terms.size(); ++i) {
-    chosen.push_back(terms[i]);
-    if (chooseTerms(terms.drop_front(i + 1), left - 1, chosen, visit)) {
-      return true;
-    }
-    chosen.pop_back();
-  }
-  return false;
-}
-
-/// All F for a tile, none and that of boxes first, then fewest terms first. A
-/// unit is never split, and at most the words of all banks are exchanged.
-static void forEachSwizzle(TileType tile, int64_t unitBytes,
-                           const Target &target,
-                           llvm::function_ref<bool(const Swizzle &)> visit) {
+/// The terms that F may have. A unit is never split, and at most the words of
+/// all banks are exchanged.
+static std::vector<Term> termsFor(TileType tile, int64_t unitBytes,
+                                  const Target &target) {
   unsigned tileBits = llvm::Log2_64(tile.getBytes());
   unsigned bankBits =
       llvm::Log2_64(target.shared.banks * target.shared.bankBytes);
-  Swizzle ofBoxes = boxSwizzle(kLineBytes);
-  bool fits = ofBoxes.back().from < tileBits;
-  if (visit({}) || (fits && unitBytes <= kUnitBytes && visit(ofBoxes))) {
-    return;
-  }
   std::vector<Term> terms;
   for (unsigned to = llvm::Log2_64(unitBytes); to < bankBits; ++to) {
     for (unsigned from = std::max(to + 1, 7u);
@@ -116,12 +99,7 @@ static void forEachSwizzle(TileType tile, int64_t unitBytes,
       terms.push_back({to, from});
     }
   }
-  for (unsigned count = 1; count <= kMostTerms; ++count) {
-    Swizzle chosen;
-    if (chooseTerms(terms, count, chosen, visit)) {
-      return;
-    }
-  }
+  return terms;
 }
 
 //===----------------------------------------------------------------------===//
@@ -203,9 +181,41 @@ static std::vector<Access> accessesOf(AllocOp alloc, const Target &target) {
   return list;
 }
 
-static unsigned degreeOf(const Layout &shared, ArrayRef<Access> accesses,
-                         const Target &target) {
-  unsigned worst = 1;
+//===----------------------------------------------------------------------===//
+// The search
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Addresses that one phase of an access asks for at once, before a swizzle.
+struct Served {
+  SmallVector<uint64_t> bytes;
+  unsigned banks;
+};
+
+/// Looks for the swizzle of the least degree, the first of equals.
+class Search {
+public:
+  Search(const Layout &plain, ArrayRef<Access> accesses, const Target &target);
+  /// Whether no other swizzle can be better.
+  bool consider(const Swizzle &swizzle);
+  /// Considers `swizzle` with every choice of `left` of the `terms`, until no
+  /// other can be better.
+  bool extend(ArrayRef<Term> terms, unsigned left, Swizzle &swizzle);
+
+  unsigned best = 0;
+  Swizzle chosen;
+
+private:
+  unsigned degreeOf(const Swizzle &swizzle) const;
+
+  SmallVector<Served> all;
+  unsigned bankBytes;
+};
+} // namespace
+
+Search::Search(const Layout &plain, ArrayRef<Access> accesses,
+               const Target &target)
+    : bankBytes(target.shared.bankBytes) {
   for (const Access &access : accesses) {
     Layout::Input lane{"lane", {}};
     int32_t phases = 1;
@@ -213,12 +223,68 @@ static unsigned degreeOf(const Layout &shared, ArrayRef<Access> accesses,
       lane.bits.push_back({static_cast<int32_t>(phase)});
       phases = std::max<int32_t>(phases, llvm::NextPowerOf2(phase));
     }
-    worst = std::max(worst, bankConflictDegree(
-                                access.lanes.then(shared),
-                                Layout({lane}, {{"phase", phases}}),
-                                access.phases->banks, target.shared.bankBytes));
+    all.push_back({servedTogether(access.lanes.then(plain),
+                                  Layout({lane}, {{"phase", phases}})),
+                   static_cast<unsigned>(access.phases->banks)});
+  }
+}
+
+unsigned Search::degreeOf(const Swizzle &swizzle) const {
+  unsigned worst = 1;
+  for (const Served &served : all) {
+    SmallVector<uint64_t> bytes;
+    for (uint64_t byte : served.bytes) {
+      bytes.push_back(swizzled(byte, swizzle));
+    }
+    worst = std::max(worst, bankConflictDegree(bytes, served.banks, bankBytes));
   }
   return worst;
+}
+
+bool Search::consider(const Swizzle &swizzle) {
+  unsigned degree = degreeOf(swizzle);
+  if (!best || degree < best) {
+    best = degree;
+    chosen = swizzle;
+  }
+  return best == 1;
+}
+
+bool Search::extend(ArrayRef<Term> terms, unsigned left, Swizzle &swizzle) {
+  if (left == 0) {
+    return consider(swizzle);
+  }
+  // A term changes the rank of the bank bits by one, so halves the degree at
+  // most.
+  if (degreeOf(swizzle) >> left >= best) {
+    return false;
+  }
+  for (size_t i = 0; i + left <= terms.size(); ++i) {
+    swizzle.push_back(terms[i]);
+    if (extend(terms.drop_front(i + 1), left - 1, swizzle)) {
+      return true;
+    }
+    swizzle.pop_back();
+  }
+  return false;
+}
+
+/// None, that of boxes, then fewest terms first.
+static void searchAll(Search &search, TileType tile, int64_t unitBytes,
+                      const Target &target) {
+  Swizzle ofBoxes = boxSwizzle(kLineBytes);
+  bool fits = ofBoxes.back().from < llvm::Log2_64(tile.getBytes());
+  if (search.consider({}) ||
+      (fits && unitBytes <= kUnitBytes && search.consider(ofBoxes))) {
+    return;
+  }
+  std::vector<Term> terms = termsFor(tile, unitBytes, target);
+  for (unsigned count = 1; count <= kMostTerms; ++count) {
+    Swizzle swizzle;
+    if (search.extend(terms, count, swizzle)) {
+      return;
+    }
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -248,28 +314,19 @@ static void layOutTile(AllocOp alloc, const Target &target) {
   auto tile = cast<TileType>(alloc.getResult().getType());
   bool box = isFilledByBox(alloc);
   std::vector<Access> accesses = accessesOf(alloc, target);
-  unsigned best = 0;
-  Layout chosen;
-  auto tryOne = [&](const Swizzle &swizzle) {
-    Layout layout = sharedLayout(tile, box, swizzle);
-    unsigned degree = degreeOf(layout, accesses, target);
-    if (!best || degree < best) {
-      best = degree;
-      chosen = layout;
-    }
-    return best == 1;
-  };
+  Search search(sharedLayout(tile, box, {}), accesses, target);
   if (box) {
     // What the matrix unit reads: the swizzle of the row's width.
-    tryOne(boxSwizzle(std::min(rowBytesOf(tile), kLineBytes)));
+    search.consider(boxSwizzle(std::min(rowBytesOf(tile), kLineBytes)));
   } else {
-    forEachSwizzle(tile, unitOf(alloc, accesses, target), target, tryOne);
+    searchAll(search, tile, unitOf(alloc, accesses, target), target);
   }
+  Layout chosen = sharedLayout(tile, box, search.chosen);
   OpBuilder builder(alloc);
   alloc.getResult().setType(
       tile.with(Space::Shared, LayoutAttr::get(alloc.getContext(), chosen),
                 tile.getSlots()));
-  alloc->setAttr("conflict_degree", builder.getI64IntegerAttr(best));
+  alloc->setAttr("conflict_degree", builder.getI64IntegerAttr(search.best));
 }
 
 LogicalResult modelc::layOut(KernelOp kernel, const Target &target) {
