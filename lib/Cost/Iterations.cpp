@@ -123,10 +123,12 @@ FailureOr<double> Iterations::sumFrom(ArrayRef<Level> levels,
     return failure();
   }
   double total = 0;
-  SmallVector<Sample, kFewestPoints> points = samples(range->count, most);
-  if (!sampled.front() && !points.empty()) {
+  SmallVector<Sample, kFewestPoints> points;
+  if (sampled.front()) {
+    points = samples(range->count, most);
+  } else if (range->count > 0) {
     // Nothing inside depends on it: one trip stands for all.
-    points.assign(1, {0, range->count});
+    points.push_back({0, range->count});
   }
   for (Sample point : points) {
     values[level.index] = range->first + int64_t(point.trip) * range->step;

@@ -73,16 +73,26 @@ static bool canShare(const MmaRow &row, int64_t m, int64_t n, int64_t waves) {
   return false;
 }
 
-const MmaRow *Tiling::rowFor(const LinearShape &shape,
-                             const LinearTile &tile) const {
+Tiling::MmaRows Tiling::rowsFor(const LinearShape &shape) const {
   std::string type = spelling(shape.element);
-  auto [m, n] = orient(tile);
+  MmaRows rows;
   for (const MmaRow &row : target.mma) {
     bool reads = row.aType == type && row.bType == type && !row.scaled;
     bool fed = row.aSpace == row.bSpace && row.aSpace != OperandSpace::Tensor;
-    if (reads && fed && tile.k % row.k == 0 &&
-        canShare(row, m, n, tile.waves)) {
-      return &row;
+    if (reads && fed) {
+      rows.push_back(&row);
+    }
+  }
+  return rows;
+}
+
+/// The first of `rows` that can share the tile among its waves, or null.
+static const MmaRow *rowFor(ArrayRef<const MmaRow *> rows,
+                            const LinearTile &tile) {
+  auto [m, n] = orient(tile);
+  for (const MmaRow *row : rows) {
+    if (tile.k % row->k == 0 && canShare(*row, m, n, tile.waves)) {
+      return row;
     }
   }
   return nullptr;
@@ -102,11 +112,16 @@ static int64_t ringBytes(const LinearShape &shape, const LinearTile &tile) {
 
 std::string Tiling::reasonAgainst(const LinearShape &shape,
                                   const LinearTile &tile) const {
+  return reasonAgainst(shape, tile, rowFor(rowsFor(shape), tile));
+}
+
+std::string Tiling::reasonAgainst(const LinearShape &shape,
+                                  const LinearTile &tile,
+                                  const MmaRow *row) const {
   if (shape.isSwiglu && shape.interleave % tile.n != 0 &&
       shape.interleave != shape.columns) {
     return "a tile of columns is wider than a block of gate";
   }
-  const MmaRow *row = rowFor(shape, tile);
   if (!row) {
     return "no matrix instruction has such a shape";
   }
@@ -181,6 +196,11 @@ static double unitSeconds(const Target &target, const MmaRow &row,
 
 double Tiling::bound(const LinearShape &shape, const LinearTile &tile,
                      int64_t rows) const {
+  return bound(shape, tile, *rowFor(rowsFor(shape), tile), rows);
+}
+
+double Tiling::bound(const LinearShape &shape, const LinearTile &tile,
+                     const MmaRow &row, int64_t rows) const {
   double elementBytes = shape.element.getIntOrFloatBitWidth() / 8.0;
   double inputs = static_cast<double>(shape.inputs);
   double whole =
@@ -191,8 +211,7 @@ double Tiling::bound(const LinearShape &shape, const LinearTile &tile,
                                   static_cast<double>(target.execution.units));
   double bandwidth = target.memory.bandwidth * busy;
   double seconds =
-      std::max(unitSeconds(target, *rowFor(shape, tile), shape, tile, rows),
-               whole / bandwidth);
+      std::max(unitSeconds(target, row, shape, tile, rows), whole / bandwidth);
   if (tile.splits > 1) {
     // Parts are written and read once more, by another kernel.
     seconds += 8.0 * rows * shape.weightRows() * tile.splits / bandwidth +
@@ -216,10 +235,12 @@ SmallVector<LinearTile> Tiling::candidates(const LinearShape &shape,
   int64_t elementBytes = shape.element.getIntOrFloatBitWidth() / 8;
   int64_t judged = std::min(rows.maximum, kJudgedRows);
   SmallVector<std::pair<std::tuple<int64_t, double, size_t>, LinearTile>> legal;
+  MmaRows rowsOfTable = rowsFor(shape);
   auto consider = [&](LinearTile tile) {
-    if (reasonAgainst(shape, tile).empty()) {
+    const MmaRow *row = rowFor(rowsOfTable, tile);
+    if (reasonAgainst(shape, tile, row).empty()) {
       chooseReduce(tile, shape, target.execution.waveSize);
-      double seconds = bound(shape, tile, judged);
+      double seconds = bound(shape, tile, *row, judged);
       auto step = static_cast<int64_t>(std::log(seconds) / std::log(kTie));
       double read = workgroups(shape, tile, judged) * bytesRead(shape, tile);
       legal.push_back({{step, read, legal.size()}, tile});

@@ -60,7 +60,13 @@ public:
   const KernelOptions &options;
 
 private:
-  const MmaRow *rowFor(const LinearShape &shape, const LinearTile &tile) const;
+  using MmaRows = llvm::SmallVector<const MmaRow *>;
+  /// The rows of the table that multiply the elements of a shape.
+  MmaRows rowsFor(const LinearShape &shape) const;
+  std::string reasonAgainst(const LinearShape &shape, const LinearTile &tile,
+                            const MmaRow *row) const;
+  double bound(const LinearShape &shape, const LinearTile &tile,
+               const MmaRow &row, int64_t rows) const;
   /// Registers of 4 bytes that a lane of such a workgroup can have.
   int64_t registersPerLane(int64_t waves) const;
   /// Whether scores, results and queries of so many queries and keys fit.
