@@ -56,6 +56,10 @@ void modelc::check::addControlMeanings(Meanings &to) {
       branch<[](Wave &w) { return w.exec() == 0; }>);
   add("s_cbranch_execnz", Kind::Branch,
       branch<[](Wave &w) { return w.exec() != 0; }>);
+  // The address of the next instruction, to find constants by.
+  add("s_getpc_b64", Kind::Scalar, [](Wave &w, const Instruction &i) {
+    setScalar64(w, i.operands[0], i.address + i.bytes);
+  });
   add("s_waitcnt", Kind::Wait, wait);
   add("s_endpgm", Kind::Other, end);
   add("s_barrier", Kind::Barrier,

@@ -53,6 +53,9 @@ static bool parseConstant(StringRef text, ConstantType type, Operand &to) {
   to.place = Operand::Place::Constant;
   int64_t number;
   double real;
+  if (text.consume_front("lit(") || text.consume_front("lit64(")) {
+    text.consume_back(")");
+  }
   if (text.starts_with("0x") && !text.getAsInteger(0, number)) {
     bool highHalf = type == ConstantType::F64;
     to.constant[highHalf ? 1 : 0] = uint32_t(number);

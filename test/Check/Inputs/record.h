@@ -106,6 +106,16 @@ void recordedRun(Device &device, const Shape &shape,
 
 } // namespace emulator
 
+// Programs of test/Emit include what KERNEL names, which is a macro of ours too:
+// RECORDED names it here.
+#ifdef RECORDED
+#include "amd/tiles.hip.h"
+#undef WORKGROUP
+#define WORKGROUP(threads, perUnit) extern "C" void
+#undef KERNEL
+#define KERNEL RECORDED
+#endif
+
 #define Allocation RecordedAllocation
 #define run recordedRun
 
