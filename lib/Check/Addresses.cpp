@@ -19,6 +19,24 @@ static Buffer bufferOf(Wave &wave, const Operand &operand) {
           words[2]};
 }
 
+/// Counts the lines that the lanes touch.
+static void countLines(Wave &wave, unsigned bytes,
+                       llvm::ArrayRef<uint64_t> addresses) {
+  constexpr uint64_t kLine = 128;
+  llvm::SmallVector<uint64_t, 2 * kLanes> lines;
+  for (uint64_t address : addresses) {
+    for (uint64_t line = address / kLine; line <= (address + bytes - 1) / kLine;
+         ++line) {
+      lines.push_back(line);
+    }
+  }
+  llvm::sort(lines);
+  lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
+  Counts &counts = wave.group->launch->counts;
+  counts.lines += lines.size();
+  counts.leastLines += (addresses.size() * bytes + kLine - 1) / kLine;
+}
+
 /// offset, descriptor, scalar offset: only raw buffers.
 static bool locateBuffer(Wave &wave, const Instruction &i, unsigned first,
                          unsigned bytes, bool forWriting, LaneAddresses &to) {
@@ -34,6 +52,7 @@ static bool locateBuffer(Wave &wave, const Instruction &i, unsigned first,
   Source offset = sourceOf(wave, i.operands[first]);
   uint32_t common = scalar32(wave, i.operands[first + (hasOffset ? 2 : 1)]) +
                     uint32_t(i.modifiers.offset);
+  llvm::SmallVector<uint64_t, kLanes> addresses;
   for (unsigned lane = 0; lane < kLanes; ++lane) {
     if (!wave.isActive(lane)) {
       continue;
@@ -55,26 +74,10 @@ static bool locateBuffer(Wave &wave, const Instruction &i, unsigned first,
                 memory.explain(buffer.base + at, bytes));
       return false;
     }
+    addresses.push_back(buffer.base + at);
   }
+  countLines(wave, bytes, addresses);
   return true;
-}
-
-/// Counts the lines that the lanes touch.
-static void countLines(Wave &wave, unsigned bytes,
-                       llvm::ArrayRef<uint64_t> addresses) {
-  constexpr uint64_t kLine = 128;
-  llvm::SmallVector<uint64_t, 2 * kLanes> lines;
-  for (uint64_t address : addresses) {
-    for (uint64_t line = address / kLine; line <= (address + bytes - 1) / kLine;
-         ++line) {
-      lines.push_back(line);
-    }
-  }
-  llvm::sort(lines);
-  lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
-  Counts &counts = wave.group->launch->counts;
-  counts.lines += lines.size();
-  counts.leastLines += (addresses.size() * bytes + kLine - 1) / kLine;
 }
 
 /// A flat address may be one of shared memory: the upper half says so.

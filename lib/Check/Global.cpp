@@ -39,6 +39,22 @@ static bool touchFlat(Wave &wave, Pending &pending, unsigned bytes,
   return true;
 }
 
+/// The machine needs an instruction between a write of m0 and its use here.
+static bool checkBaseIsSet(Wave &wave, const Instruction &i) {
+  if (&i == wave.group->launch->code.data()) {
+    return true;
+  }
+  const Instruction &before = *(&i - 1);
+  if (before.operands.empty() ||
+      before.operands[0].place != Operand::Place::Scalar ||
+      before.operands[0].index != kM0) {
+    return true;
+  }
+  wave.fail("copies right behind '" + before.text +
+            "', expected an instruction between a write of m0 and a copy");
+  return false;
+}
+
 /// Copies to shared memory: lane l's bytes to m0 + offset + l * bytes.
 static void copy(Wave &wave, const Instruction &i) {
   unsigned bytes = i.meaning->shape.bytes;
@@ -46,7 +62,7 @@ static void copy(Wave &wave, const Instruction &i) {
   if (bytes < 4) {
     return wave.fail("copies of less than 4 bytes are not modelled");
   }
-  if (!locate(wave, i, 0, bytes, false, from)) {
+  if (!checkBaseIsSet(wave, i) || !locate(wave, i, 0, bytes, false, from)) {
     return;
   }
   Pending &pending = issueAccess(wave, i);
@@ -56,26 +72,28 @@ static void copy(Wave &wave, const Instruction &i) {
                      ", which is not aligned to " + llvm::Twine(bytes) +
                      " bytes");
   }
-  for (unsigned lane = 0; lane < kLanes; ++lane) {
-    if (wave.isActive(lane)) {
-      addRange(pending.shared, base + lane * bytes, bytes);
-    }
-  }
-  if (!touchShared(wave, pending, {.writes = true, .copies = true})) {
-    return;
-  }
-  uint8_t *to = wave.group->shared.bytes.data() + base;
+  std::vector<uint8_t> incoming;
   for (unsigned lane = 0; lane < kLanes; ++lane) {
     if (!wave.isActive(lane)) {
       continue;
     }
+    addRange(pending.shared, base + lane * bytes, bytes);
     if (from.at[lane]) {
-      std::memcpy(to + size_t(lane) * bytes, from.at[lane], bytes);
+      incoming.insert(incoming.end(), from.at[lane], from.at[lane] + bytes);
     } else {
-      std::memset(to + size_t(lane) * bytes, 0, bytes);
+      incoming.insert(incoming.end(), bytes, 0);
     }
-    wave.group->launch->counts.copiedBytes += bytes;
   }
+  if (!touchShared(wave, pending, {.writes = true, .copies = true}, incoming)) {
+    return;
+  }
+  size_t at = 0;
+  for (const ByteRange &range : pending.shared) {
+    std::memcpy(wave.group->shared.bytes.data() + range.start, &incoming[at],
+                range.bytes);
+    at += range.bytes;
+  }
+  wave.group->launch->counts.copiedBytes += incoming.size();
 }
 
 static void load(Wave &wave, const Instruction &i) {

@@ -80,6 +80,7 @@ struct Counts {
   uint64_t waves = 0, sharedCycles = 0, sharedIdealCycles = 0;
   uint64_t sharedReadBytes = 0, sharedWrittenBytes = 0, unknownBanks = 0;
   uint64_t loadedBytes = 0, storedBytes = 0, copiedBytes = 0;
+  uint64_t repeatedBytes = 0;         // copied by several waves to one place
   uint64_t lines = 0, leastLines = 0; // of 128 bytes
 };
 

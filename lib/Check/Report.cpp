@@ -106,6 +106,7 @@ static void printMemory(const Counts &counts, OStream &json) {
     put("bytes_loaded", counts.loadedBytes);
     put("bytes_stored", counts.storedBytes);
     put("bytes_copied_to_shared", counts.copiedBytes);
+    put("bytes_copied_again", counts.repeatedBytes);
     put("lines_of_128", counts.lines);
     put("least_lines", counts.leastLines);
   });

@@ -158,6 +158,10 @@ static void addShifts(Meanings &to) {
   add("s_bfe_u32", test<extract<U, U>, U, U, U>);
   add("s_bfe_i32",
       test<[](U a, U b) -> S { return extract<S, U>(S(a), b); }, S, U, U>);
+  add("s_bfe_i64", test<[](L a, U b) -> int64_t {
+        return extract<int64_t, L>(int64_t(a), b);
+      },
+                        int64_t, L, U>);
   add("s_bfe_u64", test<extract<L, L>, L, L, U>);
   add("s_bfm_b32",
       compute<[](U a, U b) -> U { return U(wideMask(a & 31, b & 31)); }, U, U,

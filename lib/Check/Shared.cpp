@@ -112,8 +112,16 @@ static void noteWrite(ByteState &state, uint32_t epoch, unsigned wave) {
   state.writeEpoch = epoch;
 }
 
-bool modelc::check::touchShared(Wave &wave, Pending &pending, SharedUse use) {
+/// A copy of bytes that another wave's copy has brought since the barrier.
+static bool isRepeated(const Wave &wave, const ByteState &state) {
+  return state.copied && state.writeEpoch == wave.group->epoch &&
+         state.readEpoch != wave.group->epoch;
+}
+
+bool modelc::check::touchShared(Wave &wave, Pending &pending, SharedUse use,
+                                const std::vector<uint8_t> &incoming) {
   SharedMemoryState &shared = wave.group->shared;
+  size_t at = 0;
   for (const ByteRange &range : pending.shared) {
     uint64_t end = uint64_t(range.start) + range.bytes;
     if (end > shared.states.size()) {
@@ -125,8 +133,11 @@ bool modelc::check::touchShared(Wave &wave, Pending &pending, SharedUse use) {
     }
     for (uint32_t byte = range.start; byte < end; ++byte) {
       ByteState &state = shared.states[byte];
-      if ((state.inFlight && !checkInFlight(wave, byte, state, use)) ||
-          !checkRace(wave, byte, state, use)) {
+      bool same = !incoming.empty() && incoming[at++] == shared.bytes[byte];
+      if (same && isRepeated(wave, state)) {
+        ++wave.group->launch->counts.repeatedBytes;
+      } else if ((state.inFlight && !checkInFlight(wave, byte, state, use)) ||
+                 !checkRace(wave, byte, state, use)) {
         return false;
       }
       if (use.reads && !use.writes) {
@@ -136,6 +147,7 @@ bool modelc::check::touchShared(Wave &wave, Pending &pending, SharedUse use) {
         noteWrite(state, wave.group->epoch, wave.number);
         state.inFlight = pending.id;
         state.atomic = use.isAtomic();
+        state.copied = use.copies;
       }
     }
   }

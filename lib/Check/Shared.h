@@ -30,7 +30,7 @@ struct ByteState {
   uint32_t writeEpoch = 0, readEpoch = 0;
   uint32_t inFlight = 0; // id of the pending operation that writes it
   uint8_t writer = 0, reader = 0;
-  bool atomic = false; // the last write was
+  bool atomic = false, copied = false; // the last write was
 };
 constexpr uint8_t kSeveralWaves = 0xFF;
 
@@ -49,8 +49,10 @@ struct SharedUse {
 void addRange(std::vector<ByteRange> &ranges, uint32_t start, uint32_t bytes);
 
 /// Checks bounds, races and bytes in flight, and notes the access as pending
-/// from now on. False after a failure.
-bool touchShared(Wave &wave, Pending &pending, SharedUse use);
+/// from now on. False after a failure. `incoming` may give the bytes that will
+/// be written: waves that copy the same bytes to the same place are no race.
+bool touchShared(Wave &wave, Pending &pending, SharedUse use,
+                 const std::vector<uint8_t> &incoming = {});
 /// The operation has been waited for.
 void retireShared(Wave &wave, const Pending &pending);
 

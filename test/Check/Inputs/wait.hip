@@ -69,6 +69,14 @@ KERNEL(128, 1) early(int *x) {
   x[threadId()] = all[127 - threadId()];
 }
 
+/// A copy right behind the write of its base.
+KERNEL(64, 1) hasty(const int *x) {
+  SHARED(int, all, 64);
+  asm volatile("s_mov_b32 m0, %1\n\tglobal_load_lds_dword %0, off" ::"v"(x),
+               "s"((int)(long)localAddress(all)));
+  waitCopies<0>();
+}
+
 /// A read that another wave's write may overtake.
 KERNEL(128, 1) overtaken(int *x) {
   SHARED(int, all, 128);
