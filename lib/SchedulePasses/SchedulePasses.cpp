@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
@@ -19,32 +20,44 @@ namespace modelc {
 template <typename Options>
 using Create = std::unique_ptr<Pass> (*)(Options);
 
+/// Regions of kernels have one block each: none to merge or to drop.
+static std::unique_ptr<Pass> createFold() {
+  GreedyRewriteConfig config;
+  config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
+  return createCanonicalizerPass(config);
+}
+
 /// The order of the passes, once: `visit` gets each as a function and as a
 /// pass, `tidy` stands where index arithmetic is simplified.
 template <typename Visit, typename Tidy>
 static void inOrder(Visit visit, Tidy tidy) {
   // The instruction decides where operands lie.
-  visit(chooseInstructions, Create<ScheduleChooseInstructionOptions>(createScheduleChooseInstruction));
-  visit(placeOperands, Create<SchedulePlaceOperandsOptions>(createSchedulePlaceOperands));
+  visit(chooseInstructions, Create<ScheduleChooseInstructionOptions>(
+                                createScheduleChooseInstruction));
+  visit(placeOperands,
+        Create<SchedulePlaceOperandsOptions>(createSchedulePlaceOperands));
   // Loads of places exist now and get the layouts of the instructions.
-  visit(inferLayouts, Create<ScheduleInferLayoutsOptions>(createScheduleInferLayouts));
+  visit(inferLayouts,
+        Create<ScheduleInferLayoutsOptions>(createScheduleInferLayouts));
   // Index arithmetic that was repeated is shared before it is cloned again.
   tidy([] { return createCSEPass(); });
   visit(pipelineLoops, Create<SchedulePipelineOptions>(createSchedulePipeline));
   // Swizzles need the register layouts of all readers; addresses the slots.
   visit(layOut, Create<ScheduleLayOutOptions>(createScheduleLayOut));
-  visit(assignStorage, Create<ScheduleAssignStorageOptions>(createScheduleAssignStorage));
+  visit(assignStorage,
+        Create<ScheduleAssignStorageOptions>(createScheduleAssignStorage));
   visit(orderGrid, Create<ScheduleOrderGridOptions>(createScheduleOrderGrid));
-  tidy([] { return createCanonicalizerPass(); });
+  tidy(createFold);
   tidy([] { return createCSEPass(); });
   // Last: nothing may move after it.
-  visit(countWaits, Create<ScheduleCountWaitsOptions>(createScheduleCountWaits));
+  visit(countWaits,
+        Create<ScheduleCountWaitsOptions>(createScheduleCountWaits));
 }
 
 /// A pass that knows where the machine is described.
 template <typename Options>
-static std::unique_ptr<Pass>
-describedBy(const MachineOptions &machine, Create<Options> create) {
+static std::unique_ptr<Pass> describedBy(const MachineOptions &machine,
+                                         Create<Options> create) {
   Options options;
   options.targetsDir = machine.targetsDir;
   options.overrides.assign(machine.overrides.begin(), machine.overrides.end());
@@ -53,11 +66,9 @@ describedBy(const MachineOptions &machine, Create<Options> create) {
 
 void modelc::buildSchedulePipeline(OpPassManager &manager,
                                    const MachineOptions &machine) {
-  inOrder(
-      [&](KernelFunction, auto create) {
-        manager.addPass(describedBy(machine, create));
-      },
-      [&](auto create) { manager.addPass(create()); });
+  inOrder([&](KernelFunction,
+              auto create) { manager.addPass(describedBy(machine, create)); },
+          [&](auto create) { manager.addPass(create()); });
 }
 
 LogicalResult modelc::finishKernel(schedule::KernelOp kernel,
