@@ -271,6 +271,8 @@ struct PlanCost {
   Estimate bound, expectation; // sums
   PlanStorage storage;
   double launches = 0;
+  double starts = 1;           // of the captured graph
+  Term startTime, startEnergy; // of one start
 };
 
 /// Time and energy of all launches and collectives of a plan. `bindings` holds

@@ -264,8 +264,21 @@ LogicalResult PlanReader::read(func::FuncOp plan) {
     return failure();
   }
   // One replay of the captured graph starts all of it.
-  cost.expectation.seconds += target.launch.graphReplay;
-  cost.expectation.joules += target.launch.graphReplay * target.power.idle;
+  double start = target.launch.graphReplay;
+  cost.startTime = {"time",
+                    start,
+                    "s",
+                    "one replay of the captured graph",
+                    {"launch.graph_replay"},
+                    {}};
+  cost.startEnergy = {"energy",
+                      start * target.power.idle,
+                      "J",
+                      "start x idle power",
+                      {"launch.graph_replay", "power.idle"},
+                      {}};
+  cost.expectation.seconds += cost.startTime.value;
+  cost.expectation.joules += cost.startEnergy.value;
   cost.bound.clockHz = cost.expectation.clockHz = target.clock.boostHz;
   cost.bound.limit = mainLimit(cost, &KernelCost::bound);
   cost.expectation.limit = mainLimit(cost, &KernelCost::expectation);

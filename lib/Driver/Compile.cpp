@@ -5,6 +5,7 @@
 #include "lib/Driver/Package.h"
 #include "lib/Driver/Registration.h"
 #include "lib/Driver/Stages.h"
+#include "lib/Driver/Usage.h"
 #include "lib/Emit/Emit.h"
 #include "lib/Import/Import.h"
 #include "lib/Support/Support.h"
@@ -24,6 +25,8 @@ public:
       : options(options), out(out), errors(errors),
         context(dialects(), MLIRContext::Threading::DISABLED),
         handler(sources, &context, errors) {
+    // Messages point into the user's file, not at what became of it.
+    context.printOpOnDiagnostic(false);
     // Stages make ops of dialects that the input need not name.
     context.loadAllAvailableDialects();
   }
@@ -31,11 +34,15 @@ public:
 
 private:
   static DialectRegistry dialects();
-  LogicalResult readInputs();
+  LogicalResult readModel();
+  int readTarget();
+  void warnOfLength();
+  int lower();
   int print(ModuleOp module);
   int printSources(ModuleOp module);
   int report(ModuleOp module);
-  int printReport(const Report &report);
+  void printReport(const Report &report, llvm::raw_ostream &os);
+  int write(llvm::function_ref<void(llvm::raw_ostream &)> print);
 
   const CompileOptions &options;
   llvm::raw_ostream &out, &errors;
@@ -54,7 +61,7 @@ DialectRegistry Compilation::dialects() {
   return registry;
 }
 
-LogicalResult Compilation::readInputs() {
+LogicalResult Compilation::readModel() {
   FailureOr<OwningOpRef<ModuleOp>> module =
       importModel(options.input, {}, &context, errors);
   if (failed(module)) {
@@ -66,83 +73,119 @@ LogicalResult Compilation::readInputs() {
     return imported->emitError("expected a model.graph, found none");
   }
   model.graph = *graphs.begin();
-  if (options.emit == Stage::Model) {
-    return success();
-  }
-  FailureOr<Target> loaded = loadTarget(options.target, options.overrides,
-                                        {options.targetsDirectory}, errors);
-  if (succeeded(loaded)) {
-    target = std::move(*loaded);
-  }
-  return loaded;
+  return success();
 }
 
-int Compilation::print(ModuleOp module) {
-  OpPrintingFlags flags;
-  flags.printNameLocAsPrefix();
-  module.print(out, flags);
-  out << "\n";
+int Compilation::readTarget() {
+  FailureOr<Target> loaded = loadTarget(options.target, options.overrides,
+                                        {options.targetsDirectory}, errors);
+  if (failed(loaded)) {
+    return kExitInput;
+  }
+  target = std::move(*loaded);
+  if (failed(checkPriceBasis(options, target, errors))) {
+    return kExitUsage;
+  }
+  std::string why;
+  if (options.emit == Stage::Binary && !hasCompiler(target, why)) {
+    errors << "error: " << why << "\n";
+    return kExitInput;
+  }
   return kExitOk;
 }
 
+void Compilation::warnOfLength() {
+  const RequestShape &request = options.workload;
+  std::optional<int64_t> longest = model.graph.getMaxContext();
+  if (longest && request.inputLength > *longest - request.outputLength) {
+    model.graph.emitWarning("expected requests of at most ")
+        << *longest
+        << " tokens (max_context), got --isl=" << request.inputLength
+        << " and --osl=" << request.outputLength
+        << "; the estimate holds, the model's answers may not";
+  }
+}
+
+int Compilation::write(llvm::function_ref<void(llvm::raw_ostream &)> print) {
+  return writeText(options.output, print, out, errors);
+}
+
+int Compilation::print(ModuleOp module) {
+  return write([&](llvm::raw_ostream &os) {
+    module.print(os, OpPrintingFlags().printNameLocAsPrefix());
+    os << "\n";
+  });
+}
+
 int Compilation::printSources(ModuleOp module) {
+  std::string all;
   for (schedule::KernelOp kernel : module.getOps<schedule::KernelOp>()) {
     FailureOr<std::string> text = emitKernel(kernel, target);
     if (failed(text)) {
       return kExitInternal;
     }
-    out << *text << "\n";
+    all += *text + "\n";
   }
-  return kExitOk;
+  return write([&](llvm::raw_ostream &os) { os << all; });
 }
 
 int Compilation::report(ModuleOp module) {
   FailureOr<Report> report =
       estimateModel(module, model, target, options, errors);
   if (failed(report)) {
-    return kExitInput;
+    return kExitInternal;
   }
   if (!report->memory.fits) {
     errors << "modelc: " << fitMessage(report->memory, report->service.workload)
            << "\n";
     return kExitInfeasible;
   }
-  if (options.output.empty()) {
-    return printReport(*report);
+  if (options.emit == Stage::Estimate) {
+    return write([&](llvm::raw_ostream &os) { printReport(*report, os); });
   }
-  if (failed(writePackageOf(module, model, *report, target, options, errors))) {
-    return kExitInput;
+  bool wantsPackage = !options.output.empty() && options.output != "-";
+  int code = wantsPackage ? writePackageOf(module, model, *report, target,
+                                           options, errors)
+                          : int(kExitOk);
+  if (code == kExitOk) {
+    printReport(*report, out);
   }
-  if (options.emit == Stage::Binary) {
-    FailureOr<std::vector<BinaryFacts>> binaries =
-        compileBinaries(module, target, options.output, errors);
-    if (failed(binaries)) {
-      return kExitInternal;
-    }
-  }
-  return printReport(*report);
+  return code;
 }
 
-int Compilation::printReport(const Report &report) {
+void Compilation::printReport(const Report &report, llvm::raw_ostream &os) {
   switch (options.format) {
   case ReportFormat::Table:
-    printText(report, target, out);
-    break;
+    return printText(report, target, os);
   case ReportFormat::Json:
-    printJson(report, target, out);
-    break;
+    return printJson(report, target, os);
   case ReportFormat::Csv:
-    printCsv(report, out);
-    break;
+    return printCsv(report, os);
   }
-  return kExitOk;
 }
 
 int Compilation::run() {
-  if (failed(readInputs())) {
+  if (failed(checkUsage(options, errors))) {
+    return kExitUsage;
+  }
+  if (failed(readModel())) {
     return kExitInput;
   }
-  FailureOr<OwningOpRef<ModuleOp>> phases = lowerModel(model.graph, options);
+  if (options.emit == Stage::Model) {
+    return lower();
+  }
+  int code = readTarget();
+  if (code != kExitOk) {
+    return code;
+  }
+  warnOfLength();
+  return lower();
+}
+
+int Compilation::lower() {
+  FailureOr<OwningOpRef<ModuleOp>> phases =
+      model.graph.getPhase() ? boundPhases(*imported, options)
+                             : lowerModel(model.graph, options);
   if (failed(phases)) {
     return kExitInput;
   }

@@ -83,6 +83,7 @@ static PlanCost repeated(PlanCost plan, double times) {
     view->joules *= times;
   }
   plan.launches *= times;
+  plan.starts *= times;
   return plan;
 }
 

@@ -3,9 +3,9 @@
 #include "lib/Driver/Driver.h"
 
 #include "lib/Driver/Registration.h"
+#include "lib/Driver/Usage.h"
 #include "lib/Import/Import.h"
 #include "mlir/IR/MLIRContext.h"
-#include "llvm/Support/Error.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -26,19 +26,6 @@ int modelc::importToToml(StringRef input, StringRef output, raw_ostream &out,
   if (failed(module) || failed(exportToml(**module, assumptions, os))) {
     return kExitInput;
   }
-  if (output.empty() || output == "-") {
-    out << text;
-    return kExitOk;
-  }
-  // Through a temporary file that is renamed: nothing is left half written.
-  llvm::Error error = writeToOutput(output, [&](raw_ostream &file) {
-    file << text;
-    return llvm::Error::success();
-  });
-  if (error) {
-    errors << "modelc: cannot write '" << output
-           << "': " << toString(std::move(error)) << "\n";
-    return kExitInput;
-  }
-  return kExitOk;
+  return writeText(
+      output, [&](raw_ostream &file) { file << text; }, out, errors);
 }

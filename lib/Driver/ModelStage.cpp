@@ -46,3 +46,23 @@ modelc::lowerModel(model::GraphOp graph, const CompileOptions &options) {
   }
   return phases;
 }
+
+FailureOr<OwningOpRef<ModuleOp>>
+modelc::boundPhases(ModuleOp input, const CompileOptions &options) {
+  OwningOpRef<ModuleOp> phases = cast<ModuleOp>(input->clone());
+  for (model::Phase phase : {model::Phase::Prefill, model::Phase::Decode}) {
+    llvm::StringRef name = stringifyPhase(phase);
+    auto graph = phases->lookupSymbol<model::GraphOp>(name);
+    if (!graph || graph.getPhase() != phase) {
+      return input.emitError("expected a graph of phase ")
+             << name << " named @" << name
+             << " beside the other phase's; 'modelc --emit=model' prints both";
+    }
+    if (int64_t(graph.getRanks()) != options.tensorParallel) {
+      return graph.emitError("expected --tp=")
+             << graph.getRanks() << ", the ranks of this graph, got --tp="
+             << options.tensorParallel;
+    }
+  }
+  return phases;
+}

@@ -11,6 +11,7 @@
 #include "lib/Driver/Registration.h"
 #include "lib/Support/Support.h"
 #include "mlir/Parser/Parser.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
@@ -22,6 +23,19 @@ using namespace modelc;
 static constexpr llvm::StringLiteral kSchedule = "schedule.mlir";
 static constexpr llvm::StringLiteral kCompilation = "compile.json";
 
+static std::string absolute(llvm::StringRef path) {
+  llvm::SmallString<128> full(path);
+  llvm::sys::fs::make_absolute(full);
+  llvm::sys::path::remove_dots(full, /*remove_dot_dot=*/true);
+  return full.str().str();
+}
+
+/// A name, or a file that is found from every folder.
+static std::string targetOf(const CompileOptions &options) {
+  bool isFile = llvm::StringRef(options.target).ends_with(".toml");
+  return isFile ? absolute(options.target) : options.target;
+}
+
 static std::string describe(const CompileOptions &options,
                             const ModelInput &model) {
   std::string text;
@@ -29,8 +43,8 @@ static std::string describe(const CompileOptions &options,
   llvm::json::OStream json(os, 2);
   json.object([&] {
     json.attribute("model", options.input);
-    json.attribute("target", options.target);
-    json.attribute("targets_dir", options.targetsDirectory);
+    json.attribute("target", targetOf(options));
+    json.attribute("targets_dir", absolute(options.targetsDirectory));
     json.attributeArray("set", [&] {
       llvm::for_each(options.overrides,
                      [&](const std::string &set) { json.value(set); });
@@ -65,17 +79,17 @@ static std::string textOf(Print print) {
   return text;
 }
 
-LogicalResult modelc::writePackageOf(ModuleOp module, const ModelInput &model,
-                                     const Report &report, const Target &target,
-                                     const CompileOptions &options,
-                                     llvm::raw_ostream &errors) {
+int modelc::writePackageOf(ModuleOp module, const ModelInput &model,
+                           const Report &report, const Target &target,
+                           const CompileOptions &options,
+                           llvm::raw_ostream &errors) {
   PackageOptions package;
   package.targetsFolder = options.targetsDirectory;
   package.predictions = predictionsOf(report);
   FailureOr<std::vector<PackageFile>> files =
       emitPackage(module, target, package);
   if (failed(files)) {
-    return failure();
+    return kExitInternal;
   }
   files->push_back({kSchedule.str(), textOf([&](llvm::raw_ostream &os) {
                       module.print(os,
@@ -89,7 +103,18 @@ LogicalResult modelc::writePackageOf(ModuleOp module, const ModelInput &model,
   files->push_back({"estimate.json", textOf([&](llvm::raw_ostream &os) {
                       printJson(report, target, os);
                     })});
-  return writePackage(*files, options.output, errors);
+  int code = kExitInput;
+  auto finish = [&](llvm::StringRef folder) -> LogicalResult {
+    if (options.emit == Stage::Binary &&
+        failed(compileBinaries(module, target, folder, errors))) {
+      code = kExitInternal;
+      return failure();
+    }
+    return success();
+  };
+  bool isWritten =
+      succeeded(writePackage(*files, options.output, errors, finish));
+  return isWritten ? kExitOk : code;
 }
 
 //===----------------------------------------------------------------------===//
@@ -171,6 +196,10 @@ int modelc::explain(const ExplainOptions &options, llvm::raw_ostream &out,
       costPhase(*module, options.phase, compiled.workload, pageSize, *target);
   if (failed(plan)) {
     return kExitInput;
+  }
+  if (options.item.empty()) {
+    printOps(*plan, out);
+    return kExitOk;
   }
   return succeeded(explainOp(*plan, options.item, *target, out, errors))
              ? kExitOk

@@ -17,6 +17,10 @@ namespace modelc {
 mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
 lowerModel(model::GraphOp graph, const CompileOptions &options);
 
+/// The same, where the input already is what `--emit=model` prints.
+mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
+boundPhases(mlir::ModuleOp input, const CompileOptions &options);
+
 /// Sizes of one prefill step.
 struct StepSizes {
   int64_t tokens = 0;  ///< at most, of one step

@@ -39,6 +39,11 @@ int modelc::showTargets(StringRef name, ArrayRef<std::string> overrides,
   std::vector<std::string> directories = {directory.str()};
   if (name.empty()) {
     std::vector<TargetFile> files = listTargets(directories);
+    if (files.empty()) {
+      errors << "error: expected target files in '" << directory
+             << "', got none; try --targets-dir=FOLDER\n";
+      return kExitInput;
+    }
     size_t width = 0;
     for (const TargetFile &file : files) {
       width = std::max(width, file.name.size());

@@ -78,10 +78,13 @@ emitPackage(mlir::ModuleOp module, const Target &target,
             const PackageOptions &options);
 
 /// Writes the files to a temporary folder beside `folder` and renames it, so
-/// that `folder` is either as it was or complete. Says on `errors` what failed.
-llvm::LogicalResult writePackage(llvm::ArrayRef<PackageFile> files,
-                                 llvm::StringRef folder,
-                                 llvm::raw_ostream &errors);
+/// that `folder` is either as it was or complete: `finish` adds to the
+/// temporary folder before it is renamed. Replaces only an empty folder or a
+/// package. Says on `errors` what failed.
+llvm::LogicalResult writePackage(
+    llvm::ArrayRef<PackageFile> files, llvm::StringRef folder,
+    llvm::raw_ostream &errors,
+    llvm::function_ref<llvm::LogicalResult(llvm::StringRef)> finish = {});
 
 //===----------------------------------------------------------------------===//
 // Binaries

@@ -5,6 +5,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
@@ -187,18 +188,42 @@ static std::error_code replaceFolder(StringRef made, StringRef folder) {
   return llvm::sys::fs::remove_directories(old);
 }
 
-LogicalResult modelc::writePackage(ArrayRef<PackageFile> files,
-                                   StringRef folder,
-                                   llvm::raw_ostream &errors) {
-  std::string target = folder.rtrim('/').str();
-  bool isForeign = llvm::sys::fs::exists(target) &&
-                   !llvm::sys::fs::exists(target + "/manifest.json");
+/// Whether `folder` can be replaced: it is new, empty, or an earlier package.
+static bool isReplaceable(StringRef folder) {
+  if (!llvm::sys::fs::exists(folder)) {
+    return true;
+  }
   std::error_code listing;
-  if (isForeign && llvm::sys::fs::directory_iterator(target, listing) !=
-                       llvm::sys::fs::directory_iterator()) {
+  llvm::sys::fs::directory_iterator entries(folder, listing);
+  if (listing) {
+    return false; // a file
+  }
+  if (entries == llvm::sys::fs::directory_iterator()) {
+    return true;
+  }
+  auto manifest = llvm::MemoryBuffer::getFile(folder + "/manifest.json");
+  if (!manifest) {
+    return false;
+  }
+  llvm::Expected<llvm::json::Value> value =
+      llvm::json::parse((*manifest)->getBuffer());
+  if (!value) {
+    llvm::consumeError(value.takeError());
+    return false;
+  }
+  const llvm::json::Object *object = value->getAsObject();
+  return object && object->getString("isa") && object->getArray("kernels");
+}
+
+LogicalResult
+modelc::writePackage(ArrayRef<PackageFile> files, StringRef folder,
+                     llvm::raw_ostream &errors,
+                     llvm::function_ref<LogicalResult(StringRef)> finish) {
+  std::string target = folder.rtrim('/').str();
+  if (!isReplaceable(target)) {
     errors << "error: expected '" << target
-           << "' to be new, empty or an earlier output, got other files in "
-              "it; name another folder\n";
+           << "' to be new, an empty folder or an earlier output, got other "
+              "files; name another folder\n";
     return failure();
   }
   StringRef parent = llvm::sys::path::parent_path(target);
@@ -214,6 +239,10 @@ LogicalResult modelc::writePackage(ArrayRef<PackageFile> files,
       llvm::sys::fs::remove_directories(made);
       return failure();
     }
+  }
+  if (finish && failed(finish(made))) {
+    llvm::sys::fs::remove_directories(made);
+    return failure();
   }
   if (std::error_code error = replaceFolder(made, target)) {
     llvm::sys::fs::remove_directories(made);

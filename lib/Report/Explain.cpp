@@ -25,9 +25,24 @@ static void printStep(const PlanCost &plan, const StepCost &step,
   printTerm(cost.energy, target, os);
 }
 
+static void printStart(const PlanCost &plan, const Target &target,
+                       llvm::raw_ostream &os) {
+  os << kStartLabel << " in " << plan.name << ": "
+     << formatQuantity(plan.starts, "") << " x "
+     << formatQuantity(plan.startTime.value, "s", 4) << " = "
+     << formatQuantity(plan.starts * plan.startTime.value, "s", 4) << " of "
+     << formatQuantity(plan.expectation.seconds, "s", 4) << "\n";
+  printTerm(plan.startTime, target, os);
+  printTerm(plan.startEnergy, target, os);
+}
+
 llvm::LogicalResult explainOp(const PlanCost &plan, llvm::StringRef label,
                               const Target &target, llvm::raw_ostream &os,
                               llvm::raw_ostream &errors) {
+  if (label == kStartLabel) {
+    printStart(plan, target, os);
+    return llvm::success();
+  }
   std::vector<llvm::StringRef> known;
   bool found = false;
   for (const StepCost &step : plan.steps) {
@@ -40,6 +55,7 @@ llvm::LogicalResult explainOp(const PlanCost &plan, llvm::StringRef label,
     }
   }
   if (!found) {
+    known.push_back(kStartLabel);
     errors << "error: expected an op of " << plan.name << " ("
            << listWords(known) << "), got \"" << label << "\""
            << didYouMean(label, known) << "\n";

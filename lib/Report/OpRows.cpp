@@ -26,8 +26,8 @@ std::vector<OpRow> opRows(const PlanCost &plan) {
   }
   double all = plan.expectation.seconds;
   OpRow start;
-  start.label = "start of the graph";
-  start.count = 1;
+  start.label = kStartLabel;
+  start.count = plan.starts;
   start.limit = "launch";
   start.seconds = {plan.bound.seconds, all};
   start.joules = plan.expectation.joules;

@@ -19,6 +19,9 @@ struct OpRow {
   double memoryBytes = 0, flop = 0, linkBytes = 0;
 };
 
+/// The row of what no kernel takes: starting the captured graph.
+inline constexpr llvm::StringLiteral kStartLabel = "start of the graph";
+
 /// In the order of the plan.
 std::vector<OpRow> opRows(const PlanCost &plan);
 

@@ -39,6 +39,9 @@ void printJson(const Report &report, const Target &target,
 /// One line for each op of both phases, with a header.
 void printCsv(const Report &report, llvm::raw_ostream &os);
 
+/// The ops of one step of a phase, longest first.
+void printOps(const PlanCost &plan, llvm::raw_ostream &os);
+
 /// The sums behind one op of a phase ("prefill" or "decode") with their facts
 /// and sources. The plan must have been costed with CostOptions::explain. An
 /// unknown op is a message on `errors`.

@@ -113,12 +113,10 @@ static void printMemory(const FitResult &memory, llvm::raw_ostream &os) {
   table.print(os);
 }
 
-static void printPlan(llvm::StringRef title, const PlanCost &plan,
-                      llvm::raw_ostream &os) {
-  os << "\n"
-     << title << ": " << formatQuantity(plan.bound.seconds, "s") << " bound, "
-     << formatQuantity(plan.expectation.seconds, "s") << " expected, "
-     << formatQuantity(plan.expectation.joules, "J")
+void printOps(const PlanCost &plan, llvm::raw_ostream &os) {
+  os << plan.name << " step: " << formatQuantity(plan.bound.seconds, "s")
+     << " bound, " << formatQuantity(plan.expectation.seconds, "s")
+     << " expected, " << formatQuantity(plan.expectation.joules, "J")
      << " a GPU, mostly bound by " << plan.expectation.limit << "\n";
   std::vector<OpRow> rows = opRows(plan);
   llvm::sort(rows, [](const OpRow &a, const OpRow &b) {
@@ -149,8 +147,10 @@ void printText(const Report &report, const Target &target,
      << " out, " << plain(load.sequences) << " sequences at once\n\n";
   printService(report, os);
   printMemory(report.memory, os);
-  printPlan("decode step", report.decode, os);
-  printPlan("prefill step", report.prefill, os);
+  for (const PlanCost *plan : {&report.decode, &report.prefill}) {
+    os << "\n";
+    printOps(*plan, os);
+  }
 }
 
 } // namespace modelc

@@ -8,8 +8,10 @@
 
 #include "lib/Driver/Driver.h"
 #include "llvm/Support/CommandLine.h"
-#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/Program.h"
+#include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
+#include <cstdlib>
 
 using namespace llvm;
 using namespace modelc;
@@ -32,8 +34,7 @@ static cl::opt<std::string> input(cl::Positional, cl::desc("MODEL"),
                                   cl::cat(category));
 static cl::opt<std::string>
     target("target", cl::desc("machine by name, or a file: ./mine.toml"),
-           cl::value_desc("name"), cl::cat(category),
-           cl::sub(cl::SubCommand::getTopLevel()), cl::sub(targetsCommand));
+           cl::value_desc("name"), cl::cat(category));
 static cl::list<std::string>
     overrides("set", cl::desc("replace a fact of the target"),
               cl::value_desc("key=value"), cl::cat(category),
@@ -42,7 +43,7 @@ static cl::opt<std::string>
     targetsDirectory("targets-dir", cl::desc("folder of the target files"),
                      cl::value_desc("folder"), cl::init(MODELC_TARGETS_DIR),
                      cl::cat(category), cl::sub(cl::SubCommand::getTopLevel()),
-                     cl::sub(targetsCommand), cl::sub(explainCommand));
+                     cl::sub(targetsCommand));
 static Flag<int64_t> tensorParallel("tp", cl::desc("tensor parallel ranks"),
                                     cl::init(1), cl::cat(category));
 static Flag<int64_t> inputLength("isl", cl::desc("prompt tokens of a request"),
@@ -93,9 +94,13 @@ static cl::opt<std::string> explainFolder(cl::Positional, cl::Required,
                                           cl::sub(explainCommand));
 static cl::opt<std::string> explainItem(cl::Positional, cl::desc("[OP]"),
                                         cl::sub(explainCommand));
-static cl::opt<std::string> explainPhase("phase", cl::desc("prefill or decode"),
-                                         cl::init("decode"), cl::cat(category),
-                                         cl::sub(explainCommand));
+enum class Phase { prefill, decode };
+static cl::opt<Phase> explainPhase(
+    "phase", cl::desc("which step"),
+    cl::values(clEnumValN(Phase::prefill, "prefill", "all prompts"),
+               clEnumValN(Phase::decode, "decode",
+                          "one token for each sequence")),
+    cl::init(Phase::decode), cl::cat(category), cl::sub(explainCommand));
 static cl::opt<std::string> targetsName(cl::Positional, cl::desc("[NAME]"),
                                         cl::sub(targetsCommand));
 static cl::opt<std::string> importInput(cl::Positional, cl::Required,
@@ -121,23 +126,41 @@ static CompileOptions compileOptions() {
   return options;
 }
 
-static int usage(StringRef message) {
-  errs() << "modelc: " << message << "\n";
-  return kExitUsage;
+//===----------------------------------------------------------------------===//
+// Mistakes of the compiler
+//===----------------------------------------------------------------------===//
+
+using Arguments = ArrayRef<const char *>;
+
+static void printReproducer(Arguments arguments) {
+  errs() << "modelc: internal error, a mistake of the compiler; please report "
+            "it with the files and the command that show it:\n ";
+  for (const char *argument : arguments) {
+    errs() << " ";
+    sys::printArg(errs(), argument, /*Quote=*/false);
+  }
+  errs() << "\nby ";
+  printVersion(errs());
 }
 
-int main(int argc, char **argv) {
-  InitLLVM init(argc, argv);
-  cl::HideUnrelatedOptions(category);
-  cl::SetVersionPrinter([](raw_ostream &os) { printVersion(os); });
-  if (!cl::ParseCommandLineOptions(
-          argc, argv,
-          "compiles a large language model for a GPU and estimates it\n",
-          &errs())) {
-    return kExitUsage;
-  }
+/// Runs in the handler of a fatal signal; temporary files are gone already.
+static void reportCrash(void *arguments) {
+  sys::PrintStackTrace(errs());
+  printReproducer(*static_cast<Arguments *>(arguments));
+  errs().flush();
+  std::_Exit(kExitInternal);
+}
+
+//===----------------------------------------------------------------------===//
+// Verbs
+//===----------------------------------------------------------------------===//
+
+static int runVerb() {
   if (explainCommand) {
-    return explain({explainFolder, explainItem, explainPhase}, outs(), errs());
+    bool isPrefill = explainPhase == Phase::prefill;
+    return explain(
+        {explainFolder, explainItem, isPrefill ? "prefill" : "decode"}, outs(),
+        errs());
   }
   if (targetsCommand) {
     std::vector<std::string> sets(overrides.begin(), overrides.end());
@@ -146,9 +169,29 @@ int main(int argc, char **argv) {
   if (importCommand) {
     return importToToml(importInput, output, outs(), errs());
   }
-  if (input.empty()) {
-    return usage("expected a model: a config.json, a graph.toml or a "
-                 "graph.mlir; try 'modelc --help'");
+  if (json && csv) {
+    errs() << "modelc: expected one of --json and --csv, got both\n";
+    return kExitUsage;
   }
   return compile(compileOptions(), outs(), errs());
+}
+
+int main(int argc, char **argv) {
+  // Not InitLLVM: it would ask for reports to LLVM and exit by the signal.
+  Arguments arguments(argv, argc);
+  sys::SetOneShotPipeSignalFunction(sys::DefaultOneShotPipeSignalHandler);
+  sys::AddSignalHandler(reportCrash, &arguments);
+  cl::HideUnrelatedOptions(category);
+  cl::SetVersionPrinter([](raw_ostream &os) { printVersion(os); });
+  if (!cl::ParseCommandLineOptions(
+          argc, argv,
+          "compiles a large language model for a GPU and estimates it\n",
+          &errs())) {
+    return kExitUsage;
+  }
+  int code = runVerb();
+  if (code == kExitInternal) {
+    printReproducer(arguments);
+  }
+  return code;
 }

@@ -1,0 +1,31 @@
+//===- Usage.h - Mistakes of a command line -------------------------------===//
+
+#ifndef LIB_DRIVER_USAGE_H
+#define LIB_DRIVER_USAGE_H
+
+#include "lib/Driver/Driver.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/Support/LogicalResult.h"
+
+namespace modelc {
+struct Target;
+
+/// Whether the flags have values that mean something, and go together. Says on
+/// `errors` what was expected.
+llvm::LogicalResult checkUsage(const CompileOptions &options,
+                               llvm::raw_ostream &errors);
+
+/// Whether the target's file states prices on the basis that was asked for.
+llvm::LogicalResult checkPriceBasis(const CompileOptions &options,
+                                    const Target &target,
+                                    llvm::raw_ostream &errors);
+
+/// Writes a text to the file `path` all at once or not at all; empty or "-": to
+/// `out`. Returns an ExitCode.
+int writeText(llvm::StringRef path,
+              llvm::function_ref<void(llvm::raw_ostream &)> print,
+              llvm::raw_ostream &out, llvm::raw_ostream &errors);
+
+} // namespace modelc
+
+#endif // LIB_DRIVER_USAGE_H
