@@ -20,16 +20,9 @@ static void printTarget(const Target &target, raw_ostream &out) {
     textWidth = std::max(textWidth, std::min<size_t>(fact.text.size(), 28));
   }
   for (const auto &[key, fact] : target.facts) {
-    out << left_justify(key, keyWidth + 2)
-        << left_justify(fact.text, textWidth + 2)
-        << left_justify(gradeName(fact.grade), 11);
-    if (fact.file.empty()) {
-      out << "set on the command line";
-    } else {
-      out << fact.source << "  [" << sys::path::filename(fact.file) << ":"
-          << fact.line << "]";
-    }
-    out << "\n";
+    out << left_justify(key, keyWidth + 2) << left_justify(fact.text, textWidth)
+        << "  " << left_justify(gradeName(fact.grade), 11) << fact.source
+        << "  [" << sys::path::filename(fact.file) << ":" << fact.line << "]\n";
   }
 }
 
