@@ -1,5 +1,4 @@
 #include "lib/SchedulePasses/WaitCounter.h"
-
 #include <algorithm>
 #include <limits>
 

@@ -63,17 +63,21 @@ def check_includes(root):
 
 
 def functions(lines):
-    """(first line, length) of every body that ends with '}' in the first column."""
-    start = None
+    """(first line, length) of every function whose body ends with '}' in the first column."""
+    start, opened = None, False
     for number, line in enumerate(lines, 1):
-        if re.match(r"^[A-Za-z_\[~].*", line) and not re.match(
-                r"^(namespace|extern|struct|class|enum|union|using|def|let|include)\b", line):
-            start = start or number
-        if re.match(r"^(namespace|struct|class|enum|union)\b", line) or line.endswith(";") and line[:1].strip():
-            start = None
         if line.startswith("}"):
-            if start and not line.startswith("} //") and not line.startswith("};"):
+            if start and opened and line.rstrip() == "}":
                 yield start, number - start + 1
+            start, opened = None, False
+        elif opened:
+            continue
+        elif re.match(r"[A-Za-z_\[~]", line) and not re.match(
+                r"(namespace|extern|struct|class|enum|union|using|def|let|include)\b", line):
+            start = start or number
+        if start and line.endswith("{"):
+            opened = True
+        elif not opened and line.endswith(";"):
             start = None
 
 

@@ -25,6 +25,19 @@ int cacheIndex(const Allocation<int> &pages, int sequence, int position,
   return ((page * kPage + position % kPage) * kKvHeads + head) * kSize + column;
 }
 
+void fillSequences(const int *lengths, const int *behind,
+                   Allocation<int> &starts, Allocation<int> &contexts,
+                   Allocation<int> &pages) {
+  starts[0] = 0;
+  for (int s = 0; s < kSequences; ++s) {
+    starts[s + 1] = starts[s] + lengths[s];
+    contexts[s] = lengths[s] + behind[s];
+  }
+  for (int i = 0; i < kSequences * kPagesPerSequence; ++i) {
+    pages[i] = (i * 5 + 3) % kPages;
+  }
+}
+
 } // namespace
 
 int main() {
@@ -40,14 +53,7 @@ int main() {
       x = asBf16(randomNormal());
     }
   }
-  starts[0] = 0;
-  for (int s = 0; s < kSequences; ++s) {
-    starts[s + 1] = starts[s] + lengths[s];
-    contexts[s] = lengths[s] + behind[s];
-  }
-  for (int i = 0; i < kSequences * kPagesPerSequence; ++i) {
-    pages[i] = (i * 5 + 3) % kPages;
-  }
+  fillSequences(lengths, behind, starts, contexts, pages);
   Device device{.waveSize = modelc::kWaveSize, .sharedBytes = SHARED_LIMIT};
   Shape shape{.kernel = "attention_prefill",
               .grid = {unsigned(kSequences * kHeads *
