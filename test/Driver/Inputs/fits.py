@@ -20,4 +20,4 @@ def compile(pair):
 
 with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
     mistakes = [text for text in pool.map(compile, sys.argv[2:]) if text]
-sys.exit("\n".join(mistakes))
+sys.exit("\n".join(mistakes) or 0)
