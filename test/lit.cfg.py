@@ -19,7 +19,7 @@ build_dir = config.modelc_build_dir
 config.name = "modelc"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir", ".test", ".toml", ".json"]
-config.excludes = ["Inputs", "targets", "CMakeLists.txt"]
+config.excludes = ["Inputs", "Golden", "targets", "CMakeLists.txt"]
 config.test_source_root = os.path.join(source_dir, "test")
 config.test_exec_root = os.path.join(build_dir, "test")
 
