@@ -27,11 +27,14 @@ using namespace modelc::schedule;
 /// A compiler that reports in words and keeps its intermediate text on demand.
 static constexpr StringLiteral kReportingDriver = "nvcc";
 
+/// Of DYNAMIC_SHARED in the preludes.
+static constexpr int64_t kDynamicAlignment = 1024;
+
 namespace {
 /// What the plan demands of one binary.
 struct Demand {
   std::string symbol, source, binary;
-  int64_t threads = 0, sharedBytes = 0;
+  int64_t threads = 0, sharedBytes = 0, dynamicBytes = 0;
   std::vector<int64_t> argumentOffsets;
   std::set<std::string> mnemonics;
 };
@@ -189,14 +192,19 @@ static Demand demandOf(const HostKernel &kernel, const Target &target) {
   demand.source = "src/" + kernel.symbol + sourceSuffix(target).str();
   demand.binary = binaryPath(kernel.symbol, target);
   demand.threads = kernel.threads;
-  // Barriers are declared beside what the plan counts.
   demand.sharedBytes = kernel.sharedBytes - kernel.dynamicBytes;
+  // Barriers are declared beside what the plan counts, and memory that the
+  // launch asks for begins at a multiple of kDynamicAlignment.
   KernelOp op = kernel.op;
   op.walk([&](AllocOp alloc) {
     if (auto barrier = dyn_cast<BarrierType>(alloc.getResult().getType())) {
       demand.sharedBytes += 8 * barrier.getSlots();
     }
   });
+  demand.dynamicBytes = kernel.dynamicBytes;
+  if (kernel.dynamicBytes) {
+    demand.sharedBytes = llvm::alignTo(demand.sharedBytes, kDynamicAlignment);
+  }
   op.walk([&](MmaOp mma) {
     const MmaRow *row = target.instruction(mma.getInstruction().value_or(""));
     if (row) {
