@@ -168,9 +168,8 @@ FailureOr<BinaryFacts> modelc::factsFromReport(StringRef report,
   BinaryFacts facts;
   facts.symbol = symbol.str();
   facts.registers = numberBefore(own, "registers");
-  facts.spilledBytes = numberBefore(own, "bytes stack frame") +
-                       numberBefore(own, "bytes spill stores") +
-                       numberBefore(own, "bytes spill loads");
+  facts.spilledBytes = std::max(numberBefore(own, "bytes stack frame"),
+                                numberBefore(own, "bytes spill stores"));
   facts.sharedBytes = numberBefore(own, "bytes smem");
   facts.threads = 0;
   SmallVector<StringRef, 2> matches;

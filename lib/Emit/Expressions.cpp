@@ -167,6 +167,9 @@ static Expression literal(Attribute attribute) {
   if (value == INT32_MIN) {
     return {"(-2147483647 - 1)", kPrimary};
   }
+  if (value == INT64_MIN) {
+    return {"(-9223372036854775807LL - 1)", kPrimary};
+  }
   if (value > INT32_MAX || value < INT32_MIN) {
     text += "LL";
   }

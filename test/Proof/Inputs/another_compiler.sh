@@ -1,0 +1,9 @@
+#!/bin/bash
+# A compiler that makes something else of the last argument, its source: larger
+# workgroups, one argument more, no products.
+set -e
+source=${!#}
+changed=$(dirname "$source")/changed.hip
+sed -e 's/WORKGROUP(256/WORKGROUP(512/' -e 's/int m) {/int m, int n) {/' \
+  -e 's/mma<.*;/accumulator[0] += n * toFloat(aTile[0]) * toFloat(wTile[0]);/' "$source" > "$changed"
+exec clang-22 "${@:1:$#-1}" "$changed"
