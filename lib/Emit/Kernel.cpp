@@ -180,7 +180,7 @@ FailureOr<std::string> KernelPrinter::print() {
     line("freeTensor<" + Twine(*kernel.getTensorColumns()) + ">(tensor);");
   }
   return headerComment() + "#include \"" + target.identity.prelude +
-         "\"\n\nnamespace modelc {\n\n" + usings + "\n" + signature() + body +
+         "\"\n\nnamespace modelc {\n\n" + signature() + usings + body +
          "}\n\n} // namespace modelc\n";
 }
 

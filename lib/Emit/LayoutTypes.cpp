@@ -44,7 +44,7 @@ std::string KernelPrinter::layoutName(TileType tile, StringRef wish) {
   std::string definition =
       "Layout<" + std::to_string(tile.getRows()) + ", " +
       std::to_string(tile.getColumns()) + ", " +
-      bitsText("Register", layout, "register", 0) + ",\n    " +
+      bitsText("Register", layout, "register", 0) + ",\n      " +
       bitsText("Lane", layout, "lane",
                llvm::Log2_64_Ceil(target.execution.waveSize)) +
       ", " +
@@ -53,7 +53,7 @@ std::string KernelPrinter::layoutName(TileType tile, StringRef wish) {
   std::string &name = typeNames[definition];
   if (name.empty()) {
     name = names.fresh(capitalised(wish) + "Layout");
-    usings += "using " + name + " = " + definition + ";\n";
+    usings += "  using " + name + " = " + definition + ";\n";
   }
   return name;
 }
@@ -83,7 +83,7 @@ std::string KernelPrinter::placeTypeName(TileType tile, StringRef wish) {
   std::string &name = typeNames[definition];
   if (name.empty()) {
     name = names.fresh(capitalised(wish));
-    usings += "using " + name + " = " + definition + ";\n";
+    usings += "  using " + name + " = " + definition + ";\n";
   }
   return name;
 }

@@ -93,20 +93,13 @@ TILE void addGlobal(T *to, T value) {
   atomicAdd(to, value);
 }
 
-template <class A, class T>
-TILE_CONSTEXPR bool canReadMatrix() {
-  return false;
-}
-template <class A, class Which, class Tile>
-TILE void readMatrix(Tile &, const char *) {}
-template <class A, class T>
-TILE_CONSTEXPR int registersOfRead() {
-  return A::inner + 1;
-}
-
 } // namespace modelc
 
+// clang-format off: the later ones use the earlier ones.
+#include "../tile/layout.h"
+#include "readMatrix.hip.h"
 #include "../tile.h"
+// clang-format on
 
 namespace modelc {
 

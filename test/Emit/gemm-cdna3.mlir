@@ -14,9 +14,9 @@
 // ISA: v_mfma_f32_16x16x16_bf16
 // ISA: ScratchSize: 0
 //
-// CHECK: using ARing = Shared<bf16, Row<144, 288, 576, 1024, 2048, 4096>, Column<2, 4, 8, 16, 32, 64>>;
 // CHECK: WORKGROUP(256, 1) linear(const bf16 *a, const bf16 *w, bf16 *d, int m) {
-// CHECK-NEXT: SHARED_OBJECT(aRingBytes0, 8192);
+// CHECK-NEXT: using ARing = Shared<bf16, Row<144, 288, 576, 1024, 2048, 4096>, Column<2, 4, 8, 16, 32, 64>>;
+// CHECK: SHARED_OBJECT(aRingBytes0, 8192);
 // CHECK-NEXT: SHARED_OBJECT(aRingBytes1, 8192);
 // CHECK-NEXT: SHARED_OBJECT(aRingBytes2, 8192);
 // CHECK-NEXT: const ApartRing<ARing, 3> aRing{{{{aRingBytes0, aRingBytes1, aRingBytes2}}}};

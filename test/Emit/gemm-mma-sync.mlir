@@ -13,9 +13,9 @@
 // RUN: %if nvcc %{ %cuda -arch=sm_100a -cubin %t.cu -x cu -o /dev/null 2>&1 | FileCheck %s --check-prefix=PTX %}
 // PTX: 0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
 //
-// CHECK: using ARing = Shared<bf16, Row<144, 288, 576, 1024, 2048, 4096, 8192>, Column<2, 4, 8, 16, 32, 64>>;
 // CHECK: WORKGROUP(128, {{[12]}}) linear(const bf16 *a, const bf16 *w, bf16 *d, int m) {
-// CHECK-NEXT: DYNAMIC_SHARED(shared);
+// CHECK-NEXT: using ARing = Shared<bf16, Row<144, 288, 576, 1024, 2048, 4096, 8192>, Column<2, 4, 8, 16, 32, 64>>;
+// CHECK: DYNAMIC_SHARED(shared);
 // CHECK-NEXT: const Ring<ARing, 3> aRing{shared + 0};
 // CHECK: for (int step = 0; step < 4; ++step) {
 // CHECK-NEXT: waitCopies<2>();
