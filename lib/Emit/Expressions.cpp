@@ -381,6 +381,11 @@ LogicalResult KernelPrinter::printScalar(Operation *op) {
   if (isInlined(op)) {
     return success();
   }
+  // What converts nothing in the target language needs no second name.
+  if (e.text == text(op->getOperand(0)) && e.precedence == kPrimary) {
+    spelled[op->getResult(0)] = e.text;
+    return success();
+  }
   std::string name = nameOf(op->getResult(0), wishFor(op->getResult(0)));
   line("const " + type + " " + name + " = " + e.text + ";");
   return success();

@@ -9,7 +9,7 @@ using namespace mlir;
 using namespace modelc;
 using namespace modelc::schedule;
 
-static std::string capitalised(StringRef name) {
+std::string modelc::capitalised(StringRef name) {
   std::string result = name.str();
   result[0] = llvm::toUpper(result[0]);
   return result;

@@ -113,11 +113,13 @@ void KernelPrinter::printYield(LoopOp loop) {
       assignments.push_back({to, from});
     }
   }
-  for (auto &[to, from] : assignments) {
+  for (auto [i, assignment] : llvm::enumerate(assignments)) {
+    std::string &from = assignment.second;
     bool isLate = llvm::any_of(
-        assignments, [&](const auto &other) { return other.first == from; });
+        ArrayRef(assignments).take_front(i),
+        [&](const auto &earlier) { return earlier.first == from; });
     if (isLate) {
-      std::string saved = names.fresh("last" + from);
+      std::string saved = names.fresh("last" + capitalised(from));
       line("const auto " + saved + " = " + from + ";");
       from = saved;
     }

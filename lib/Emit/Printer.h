@@ -30,6 +30,9 @@ constexpr int kPrimary = 17, kUnary = 15, kConditional = 2;
 /// The text, in parentheses where it binds less tightly than `least`.
 std::string atLeast(const Expression &expression, int least);
 
+/// With its first letter upper case: "row" to "Row".
+std::string capitalised(llvm::StringRef name);
+
 /// Names that are not taken yet.
 class Names {
 public:

@@ -2,7 +2,7 @@
 // RUN: FileCheck %s --check-prefixes=CHECK,HIP < %t.hip
 // RUN: %emit %s --target=h100 -o %t.cu
 // RUN: FileCheck %s --check-prefixes=CHECK,CUDA < %t.cu
-// RUN: %amdgpu --offload-arch=gfx950 -Wno-unused -S %t.hip -o /dev/null
+// RUN: %amdgpu --offload-arch=gfx950 -Wno-unused-parameter -Wno-unused -S %t.hip -o /dev/null
 // RUN: %if nvcc %{ %cuda -arch=sm_90a -cubin %t.cu -o /dev/null 2>&1 | FileCheck %s --check-prefix=PTX %}
 // PTX-NOT: error
 // One spelling for each op, on machines of both languages.
@@ -26,7 +26,7 @@
 // CHECK: loadTile<4>(straight, view(x + offset(tile, 64, 16), 64).limitRows(m - tile));
 // CHECK: loadTile<4, Dimension::Column, Reuse::Never>(once, view(x + offset(tile, 64, 16), 64).limitRows(m - tile).limitColumns(context - 16));
 // CHECK: loadTile<1>(unaligned, view(x + offset(tile, 64, tile), 64));
-// CHECK: loadTile<1>(numbers, view(counts + offset(tile), 1, 0));
+// CHECK: loadTile<1, Dimension::Row>(numbers, view(counts + offset(tile), 1, 0));
 // CHECK: loadTile<4>(gathered, view(x, 64).gather(numbers).limitRows(m));
 // CHECK: loadTile<4>(paged, view(x, 64).paged(pages + offset(tile, 128, 0), 16, context).limitRows(m - context));
 // CHECK: addTile(gathered, view(sum + offset(tile, 64, 0), 64));
@@ -101,12 +101,12 @@ schedule.kernel @values(%x: !in, %d: !in, %m: index)
 // CHECK: waitForFlag(flags + offset(tile), m);
 // CHECK: for (int step = tile; step < m; step += 2) {
 // CHECK-NEXT: sync();
-// CHECK-NEXT: syncCluster();
 // CHECK: waitReads<1>();
-// CHECK: int carried = 0;
-// CHECK: const auto lastcarried = carried;
-// CHECK: carried = carried2;
-// CHECK: carried2 = lastcarried;
+// CHECK: int index = 0;
+// CHECK: int index2 = 1;
+// CHECK: const auto lastIndex = index;
+// CHECK-NEXT: index = index2;
+// CHECK-NEXT: index2 = lastIndex;
 schedule.kernel @order(%flags: !schedule.buffer<?xi32>, %rank: index, %m: index)
     guard [#schedule.range<"m", 1 to 4096>] attributes {waves = 2 : i64, stage = #schedule<stage final>} {
   %c0 = arith.constant 0 : index
@@ -122,7 +122,6 @@ schedule.kernel @order(%flags: !schedule.buffer<?xi32>, %rank: index, %m: index)
     }
     schedule.loop (%t) = (%i) to (%m) step (%c2) on sequence {
       schedule.sync workgroup
-      schedule.sync cluster
       schedule.wait {queue = #schedule<queue reads>, pending = 1 : i64}
     }
     %p, %q = schedule.loop (%t) = (%c0) to (%m) on sequence carry(%a = %c0, %b = %c1) : index, index {
