@@ -9,7 +9,8 @@
 //   TILE_CONSTEXPR           before functions that are evaluated when compiled
 //   INLINE                   behind the parameters of a lambda
 //   laneId waveId threadId sync shuffle shuffleXor kWaveSize
-//   bf16 f8, toFloat toBf16 toF8, exp2 log2 rsqrt rcp sqrt fma uniformValue renewed
+//   bf16 f8, toFloat toBf16 toF8, exp2 log2 rsqrt rcp sqrt fma uniformValue
+//   renewed
 // and after tile/layout.h
 //   readGlobal readStreaming readOrZero writeGlobal addGlobal
 //   canReadMatrix readMatrix registersOfRead

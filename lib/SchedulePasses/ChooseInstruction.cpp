@@ -272,7 +272,8 @@ static LogicalResult choose(MmaOp mma, const Target &target,
   return error;
 }
 
-LogicalResult modelc::chooseInstructions(KernelOp kernel, const Target &target) {
+LogicalResult modelc::chooseInstructions(KernelOp kernel,
+                                         const Target &target) {
   if (!llvm::isPowerOf2_64(kernel.getWaves())) {
     return kernel.emitOpError("expected a power of two as 'waves', got ")
            << kernel.getWaves();

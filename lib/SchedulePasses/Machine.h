@@ -36,8 +36,7 @@ mlir::LogicalResult layOut(schedule::KernelOp kernel, const Target &target);
 mlir::LogicalResult assignStorage(schedule::KernelOp kernel,
                                   const Target &target);
 mlir::LogicalResult orderGrid(schedule::KernelOp kernel, const Target &target);
-mlir::LogicalResult countWaits(schedule::KernelOp kernel,
-                               const Target &target);
+mlir::LogicalResult countWaits(schedule::KernelOp kernel, const Target &target);
 
 /// An element type as target files spell it: "bf16", "f8E4M3FN".
 std::string targetSpelling(mlir::Type type);

@@ -370,7 +370,8 @@ namespace {
 struct PipelinePass : impl::SchedulePipelineBase<PipelinePass> {
   using Base::Base;
   void runOnOperation() override {
-    if (failed(runOnKernels(getOperation(), targetsDir, overrides, pipelineLoops))) {
+    if (failed(runOnKernels(getOperation(), targetsDir, overrides,
+                            pipelineLoops))) {
       signalPassFailure();
     }
   }

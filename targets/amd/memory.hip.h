@@ -21,11 +21,20 @@ DEV MODELC_LOCAL void *localAddress(const void *shared) {
 template <int Bytes>
 DEV void copyToShared(const void *global, void *shared) {
   static_assert(Bytes == 4 || Bytes == kCopyBytes, "no such copy");
-  const int to = __builtin_amdgcn_readfirstlane((int)(unsigned long)localAddress(shared));
+  const int to =
+      __builtin_amdgcn_readfirstlane((int)(unsigned long)localAddress(shared));
   if constexpr (Bytes == 4) {
-    asm volatile("s_mov_b32 m0, %1\n\ts_nop 0\n\tglobal_load_lds_dword %0, off" ::"v"(global), "s"(to) : "memory");
+    asm volatile(
+        "s_mov_b32 m0, %1\n\ts_nop 0\n\tglobal_load_lds_dword %0, off" ::"v"(
+            global),
+        "s"(to)
+        : "memory");
   } else {
-    asm volatile("s_mov_b32 m0, %1\n\ts_nop 0\n\tglobal_load_lds_dwordx4 %0, off" ::"v"(global), "s"(to) : "memory");
+    asm volatile(
+        "s_mov_b32 m0, %1\n\ts_nop 0\n\tglobal_load_lds_dwordx4 %0, off" ::"v"(
+            global),
+        "s"(to)
+        : "memory");
   }
 }
 

@@ -4,10 +4,11 @@
 // and what differs between machines: copies to shared memory, the matrix
 // instructions of the [[mma]] rows, accesses to global memory.
 //
-//   WORKGROUP(threads, perUnit) name(arguments) {...}     a kernel
-//   SHARED_OBJECT(name, bytes);                           char *, its own object
-//   copyTile<Waves>(place, view)                          asynchronous; one entry of waitCopies for each
-//                                                         bytes / (Waves * 64 * kCopyBytes), at least one
+//   WORKGROUP(threads, perUnit) name(arguments) {...}   a kernel
+//   SHARED_OBJECT(name, bytes);                         char *, its own object
+//   copyTile<Waves>(place, view)   asynchronous; one entry of waitCopies for
+//                                  each bytes / (Waves * 64 * kCopyBytes), at
+//                                  least one
 //
 //===----------------------------------------------------------------------===//
 #ifndef TARGETS_AMD_TILES_HIP_H
@@ -27,7 +28,8 @@
 #endif
 #define INLINE __attribute__((always_inline))
 
-#define WORKGROUP(threads, perUnit) KERNEL(threads, ((threads) / 64 * (perUnit) + 3) / 4)
+#define WORKGROUP(threads, perUnit)                                            \
+  KERNEL(threads, ((threads) / 64 * (perUnit) + 3) / 4)
 #define SHARED_OBJECT(name, bytes) SHARED(char, name, bytes)
 
 namespace modelc {
@@ -112,14 +114,20 @@ TILE void copyNear(Place<S> to, const V &from) {
   using T = typename S::Element;
   constexpr uint32_t beyond = 0x80000000u;
   const int rowBytes = (int)from.rowStride * (int)sizeof(T);
-  const int rowEnd = V::rowsEnd ? maximum(minimum(from.rowLimit, S::rowCount), 0) : S::rowCount;
+  const int rowEnd = V::rowsEnd
+                         ? maximum(minimum(from.rowLimit, S::rowCount), 0)
+                         : S::rowCount;
   const uint32_t bytes =
-      uniform(V::rowsEnd ? rowEnd * rowBytes : (S::rowCount - 1) * rowBytes + S::columnCount * (int)sizeof(T));
+      uniform(V::rowsEnd ? rowEnd * rowBytes
+                         : (S::rowCount - 1) * rowBytes +
+                               S::columnCount * (int)sizeof(T));
   const Buffer source = buffer(from.base, bytes);
-  copyUnits<S, Waves, kCopyBytes>([&](int waveByte, int, int row, int column) INLINE {
+  copyUnits<S, Waves, kCopyBytes>([&](int waveByte, int, int row,
+                                      int column) INLINE {
     uint32_t offset = row * rowBytes + column * (int)sizeof(T);
     if constexpr (V::columnsEnd) {
-      offset = from.hasColumns(column, kCopyBytes / (int)sizeof(T)) ? offset : beyond;
+      offset = from.hasColumns(column, kCopyBytes / (int)sizeof(T)) ? offset
+                                                                    : beyond;
     }
     copyBufferToShared<kCopyBytes>(source, to.at + waveByte, offset);
   });
@@ -128,12 +136,16 @@ TILE void copyNear(Place<S> to, const V &from) {
 /// Rows that lie anywhere: an address for each lane.
 template <int Waves, class S, class V>
 TILE void copyFar(Place<S> to, const V &from) {
-  copyUnits<S, Waves, kCopyBytes>([&](int waveByte, int, int row, int column) INLINE {
-    bool valid = from.hasColumns(column, kCopyBytes / (int)sizeof(typename S::Element));
+  copyUnits<S, Waves, kCopyBytes>([&](int waveByte, int, int row,
+                                      int column) INLINE {
+    bool valid =
+        from.hasColumns(column, kCopyBytes / (int)sizeof(typename S::Element));
     const void *source = kZeros;
     if (!V::rowsEnd || !V::isPaged || from.hasRow(row, 0)) {
       const int lies = from.rows.row(row);
-      source = valid && from.hasRow(row, lies) ? (const void *)from.at(lies, column) : kZeros;
+      source = valid && from.hasRow(row, lies)
+                   ? (const void *)from.at(lies, column)
+                   : kZeros;
     }
     copyToShared<kCopyBytes>(source, to.at + waveByte);
   });
@@ -153,14 +165,17 @@ TILE void copyTile(Place<S> to, const V &from) {
 
 //===- Matrix instructions ------------------------------------------------===//
 
-#define MODELC_MFMA(name, depth, operand, vectorA, vectorC, call)                                                      \
-  struct name {                                                                                                        \
-    static constexpr int k = depth;                                                                                    \
-    static constexpr int a = sizeof(vectorA) / sizeof(operand), b = a, c = sizeof(vectorC) / sizeof(float);            \
-    static constexpr int firstStep = rows(1);                                                                          \
-    TILE_MEMBER static void multiply(float *c, const operand *a, const operand *b) {                                   \
-      *(vectorC *)c = call(*(const vectorA *)a, *(const vectorA *)b, *(vectorC *)c);                                   \
-    }                                                                                                                  \
+#define MODELC_MFMA(name, depth, operand, vectorA, vectorC, call)              \
+  struct name {                                                                \
+    static constexpr int k = depth;                                            \
+    static constexpr int a = sizeof(vectorA) / sizeof(operand), b = a,         \
+                         c = sizeof(vectorC) / sizeof(float);                  \
+    static constexpr int firstStep = rows(1);                                  \
+    TILE_MEMBER static void multiply(float *c, const operand *a,               \
+                                     const operand *b) {                       \
+      *(vectorC *)c =                                                          \
+          call(*(const vectorA *)a, *(const vectorA *)b, *(vectorC *)c);       \
+    }                                                                          \
   }
 MODELC_MFMA(Mfma16x16x16Bf16, 16, bf16, bf16x4, f32x4, mfma16x16x16);
 MODELC_MFMA(Mfma32x32x8Bf16, 8, bf16, bf16x4, f32x16, mfma32x32x8);

@@ -61,9 +61,9 @@ enum mc_role {
   MC_CACHE = 2,    /* lives from step to step; contents are the plan's */
   MC_INPUT = 3,
   MC_OUTPUT = 4,
-  MC_CONSTANT = 5, /* a table made once, see `source` */
-  MC_PEER = 6,     /* this device's own of a buffer that all devices of the
-                      group have and reach; zero at first */
+  MC_CONSTANT = 5,  /* a table made once, see `source` */
+  MC_PEER = 6,      /* this device's own of a buffer that all devices of the
+                       group have and reach; zero at first */
   MC_PEER_TABLE = 7 /* addresses of the buffer `source` on each device */
 };
 
@@ -75,7 +75,7 @@ typedef struct mc_binding {
   const char *source; /* where the contents come from, or null */
   int32_t type;       /* mc_type */
   int32_t rank;
-  int64_t shape[6];   /* MC_ANY: a size of the run */
+  int64_t shape[6]; /* MC_ANY: a size of the run */
   int32_t first;
   int32_t count;
 } mc_binding;
@@ -85,7 +85,8 @@ typedef struct mc_binding {
 int modelc_open(const char *folder);
 
 /* Gives the current device its communicator, an ncclComm_t of NCCL or RCCL, for
- * plans over several devices whose steps are too large to exchange in kernels. */
+ * plans over several devices whose steps are too large to exchange within a
+ * kernel. */
 int modelc_communicator(void *communicator);
 
 /* Unloads them from all devices. Nothing may run any more. */

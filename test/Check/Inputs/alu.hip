@@ -1,4 +1,5 @@
-// What compilers make of plain arithmetic: every value has a place in the output.
+// What compilers make of plain arithmetic: every value has a place in the
+// output.
 #include "amd/instructions.hip.h"
 
 namespace modelc {

@@ -106,8 +106,8 @@ void recordedRun(Device &device, const Shape &shape,
 
 } // namespace emulator
 
-// Programs of test/Emit include what KERNEL names, which is a macro of ours too:
-// RECORDED names it here.
+// Programs of test/Emit include what KERNEL names, which is a macro of ours
+// too: RECORDED names it here.
 #ifdef RECORDED
 #include "amd/tiles.hip.h"
 #undef WORKGROUP

@@ -1,6 +1,7 @@
 // Runs an emitted product on the emulator against sums in double, with M that
-// fills its tiles and M that does not. KERNEL names the source, THREADS, SIZE (of
-// a tile) and SHARED_BYTES its launch, BOXES that operands come by tensor maps.
+// fills its tiles and M that does not. KERNEL names the source, THREADS, SIZE
+// (of a tile) and SHARED_BYTES its launch, BOXES that operands come by tensor
+// maps.
 #include KERNEL
 
 #include "../../Emulator/Inputs/compare.h"
@@ -22,7 +23,8 @@ modelc::TensorMap mapOf(bf16 *base, int rows) {
   modelc::TensorMap map;
   const uint64_t sizes[] = {kK, uint64_t(rows)}, strides[] = {kK * 2};
   const uint32_t box[] = {64, SIZE}, ones[] = {1, 1};
-  if (nvidia::encodeTensorMap(&map, 9, 2, base, sizes, strides, box, ones, 0, 3, 2, 0)) {
+  if (nvidia::encodeTensorMap(&map, 9, 2, base, sizes, strides, box, ones, 0, 3,
+                              2, 0)) {
     std::exit(4);
   }
   return map;
@@ -43,14 +45,16 @@ void runSize(int m) {
               .block = {THREADS},
               .sharedBytes = SHARED_BYTES};
 #ifdef BOXES
-  run(device, shape, modelc::linear, d.data(), m, mapOf(a.data(), m), mapOf(w.data(), kN));
+  run(device, shape, modelc::linear, d.data(), m, mapOf(a.data(), m),
+      mapOf(w.data(), kN));
 #else
   run(device, shape, modelc::linear, a.data(), w.data(), d.data(), m);
 #endif
   std::vector<double> reference(m * kN), values(m * kN);
   for (int i = 0; i < m * kN; ++i) {
     for (int k = 0; k < kK; ++k) {
-      reference[i] += asDouble(a[i / kN * kK + k]) * asDouble(w[i % kN * kK + k]);
+      reference[i] +=
+          asDouble(a[i / kN * kK + k]) * asDouble(w[i % kN * kK + k]);
     }
     values[i] = asDouble(d[i]);
   }

@@ -3,11 +3,11 @@
 
 namespace modelc {
 
-/// Adds the vectors of two devices, each block its part: writes nothing until the
-/// peer has said that its part is ready. flags: one a block and device.
-KERNEL(64, 1) allReduce(const float *mine, const float *peers, float *sum,
-                        uint32_t *myFlags, const uint32_t *peerFlags,
-                        uint32_t round) {
+/// Adds the vectors of two devices, each block its part: writes nothing until
+/// the peer has said that its part is ready. flags: one a block and device.
+KERNEL(64, 1)
+allReduce(const float *mine, const float *peers, float *sum, uint32_t *myFlags,
+          const uint32_t *peerFlags, uint32_t round) {
   int block = workgroupId(), at = block * 64 + threadId();
   if (threadId() == 0) {
     storeRelease(myFlags + block, round);

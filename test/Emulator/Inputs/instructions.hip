@@ -8,7 +8,8 @@ KERNEL(256, 2) order(float *x) {
   sync();
   float v = s[255 - threadId()];
   syncOnly();
-  s[threadId()] = v + workgroupId() + workgroupId<1>() + workgroupCount() + waveId() + laneId();
+  s[threadId()] = v + workgroupId() + workgroupId<1>() + workgroupCount() +
+                  waveId() + laneId();
   syncWave();
   priority<1>();
   scheduleFence();
@@ -42,7 +43,8 @@ KERNEL(64, 1) copies(const char *g, char *out) {
   waitCopies<1>();
   storeGlobal(out + laneId(), s[laneId()]);
   i32x4 w = loadBuffer<i32x4>(b, laneId() * 16);
-  w[0] += loadBuffer<int>(b, laneId() * 4) + loadBuffer<int8_t>(b, laneId()) + loadBuffer<int16_t>(b, laneId() * 2);
+  w[0] += loadBuffer<int>(b, laneId() * 4) + loadBuffer<int8_t>(b, laneId()) +
+          loadBuffer<int16_t>(b, laneId() * 2);
   i32x2 t = loadBuffer<i32x2>(b, laneId() * 8);
 #if MODELC_CHIP >= 950
   t += readTransposed16(s + laneId() * 8);
@@ -53,7 +55,8 @@ KERNEL(64, 1) copies(const char *g, char *out) {
   storeBuffer(o, t[0], laneId() * 4, 2048);
   storeBuffer(o, (int16_t)t[1], laneId() * 2, 3072);
   storeBuffer(o, (int8_t)t[1], laneId(), 3500);
-  storeNontemporal((int *)out + laneId() + 2000, loadNontemporal((const int *)g + laneId()));
+  storeNontemporal((int *)out + laneId() + 2000,
+                   loadNontemporal((const int *)g + laneId()));
 }
 KERNEL(64, 1) matrix(const i32x8 *in, f32x4 *out, f32x16 *wide) {
   i32x8 a = in[laneId()], b = in[laneId() + 64];
@@ -61,19 +64,27 @@ KERNEL(64, 1) matrix(const i32x8 *in, f32x4 *out, f32x16 *wide) {
   i32x2 qa = ha.lo, qb = hb.lo;
   f32x4 c = {};
   f32x16 d = {};
-  c = mfma16x16x16(__builtin_bit_cast(bf16x4, qa), __builtin_bit_cast(bf16x4, qb), c);
-  c = mfma16x16x16(__builtin_bit_cast(f16x4, qa), __builtin_bit_cast(f16x4, qb), c);
-  d = mfma32x32x8(__builtin_bit_cast(bf16x4, qa), __builtin_bit_cast(bf16x4, qb), d);
-  d = mfma32x32x8(__builtin_bit_cast(f16x4, qa), __builtin_bit_cast(f16x4, qb), d);
+  c = mfma16x16x16(__builtin_bit_cast(bf16x4, qa),
+                   __builtin_bit_cast(bf16x4, qb), c);
+  c = mfma16x16x16(__builtin_bit_cast(f16x4, qa), __builtin_bit_cast(f16x4, qb),
+                   c);
+  d = mfma32x32x8(__builtin_bit_cast(bf16x4, qa),
+                  __builtin_bit_cast(bf16x4, qb), d);
+  d = mfma32x32x8(__builtin_bit_cast(f16x4, qa), __builtin_bit_cast(f16x4, qb),
+                  d);
   c = mfma16x16x32Fp8(qa, qb, c);
   c = mfma16x16x32Fp8<kFp8, kBf8>(qa, qb, c);
   c = mfma16x16x32Fp8<kBf8, kFp8>(qa, qb, c);
   d = mfma32x32x16Fp8<kBf8, kBf8>(qa, qb, d);
 #if MODELC_CHIP >= 950
-  c = mfma16x16x32(__builtin_bit_cast(bf16x8, ha), __builtin_bit_cast(bf16x8, hb), c);
-  c = mfma16x16x32(__builtin_bit_cast(f16x8, ha), __builtin_bit_cast(f16x8, hb), c);
-  d = mfma32x32x16(__builtin_bit_cast(bf16x8, ha), __builtin_bit_cast(bf16x8, hb), d);
-  d = mfma32x32x16(__builtin_bit_cast(f16x8, ha), __builtin_bit_cast(f16x8, hb), d);
+  c = mfma16x16x32(__builtin_bit_cast(bf16x8, ha),
+                   __builtin_bit_cast(bf16x8, hb), c);
+  c = mfma16x16x32(__builtin_bit_cast(f16x8, ha), __builtin_bit_cast(f16x8, hb),
+                   c);
+  d = mfma32x32x16(__builtin_bit_cast(bf16x8, ha),
+                   __builtin_bit_cast(bf16x8, hb), d);
+  d = mfma32x32x16(__builtin_bit_cast(f16x8, ha), __builtin_bit_cast(f16x8, hb),
+                   d);
   c = mfmaScaled16x16x128<kFp8, kFp8>(a, b, c, a[0], b[0]);
   c = mfmaScaled16x16x128<kFp4, kFp4, 2, 3>(ha, hb, c, a[1], b[1]);
   d = mfmaScaled32x32x64<kFp8, kFp4>(a, hb, d, a[1], b[1]);

@@ -38,8 +38,8 @@ KERNEL(64, 1) ragged(const uint8_t *from, uint8_t *to, int start, int bytes) {
 }
 
 #if MODELC_CHIP >= 950
-/// A tile of 16 rows of K by 16 columns, 16 bits each; lane l gets column l % 16
-/// and rows l / 16 * 4 and three more.
+/// A tile of 16 rows of K by 16 columns, 16 bits each; lane l gets column l %
+/// 16 and rows l / 16 * 4 and three more.
 KERNEL(64, 1) transposed(const uint16_t *from, uint16_t *to) {
   SHARED(uint16_t, tile, 256);
   for (int i = 0; i < 4; ++i) {
@@ -75,8 +75,8 @@ KERNEL(64, 1) conversions(const float *x, uint32_t *packed, float *back) {
   back[l * 16 + 13] = d[1];
 }
 
-KERNEL(128, 1) counting(float *sum, unsigned *count, uint64_t *largest,
-                        uint32_t *pair) {
+KERNEL(128, 1)
+counting(float *sum, unsigned *count, uint64_t *largest, uint32_t *pair) {
   atomicAdd(sum, 0.5f);
   atomicAdd(count, 1u);
   atomicMax(largest, uint64_t(workgroupId() * 128 + threadId()));

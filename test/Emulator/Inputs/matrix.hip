@@ -34,8 +34,9 @@ DEV void plain(const uint8_t *a, const uint8_t *b, float *c, int bytes,
 #define PLAIN(name, M, K, Operand, Accumulator, bytes, function)               \
   KERNEL(64, 1) name(const uint8_t *a, const uint8_t *b, float *c) {           \
     plain<M, K, Operand, Accumulator>(                                         \
-        a, b, c, bytes,                                                        \
-        [](Operand x, Operand y, Accumulator z) { return function(x, y, z); }); \
+        a, b, c, bytes, [](Operand x, Operand y, Accumulator z) {              \
+          return function(x, y, z);                                            \
+        });                                                                    \
   }
 
 PLAIN(bf16Wide16, 16, 16, bf16x4, f32x4, 2, mfma16x16x16)
@@ -51,7 +52,9 @@ PLAIN(bf16Deep32, 32, 16, bf16x8, f32x16, 2, mfma32x32x16)
 PLAIN(f16Deep32, 32, 16, f16x8, f32x16, 2, mfma32x32x16)
 
 template <int Format>
-constexpr int kBits = Format <= kBf8 ? 8 : Format == kFp4 ? 4 : 6;
+constexpr int kBits = Format <= kBf8   ? 8
+                      : Format == kFp4 ? 4
+                                       : 6;
 
 /// The 32 elements of this lane: 8 bits in two chunks, less in one.
 template <int M, int K, int Format>
@@ -96,8 +99,9 @@ DEV void scaled(const uint8_t *a, const uint8_t *b, const uint8_t *scaleA,
 }
 
 #define SCALED(name, M, K, A, B, Select, Accumulator)                          \
-  KERNEL(64, 1) name(const uint8_t *a, const uint8_t *b, const uint8_t *s,     \
-                     const uint8_t *t, float *c) {                             \
+  KERNEL(64, 1)                                                                \
+  name(const uint8_t *a, const uint8_t *b, const uint8_t *s, const uint8_t *t, \
+       float *c) {                                                             \
     scaled<M, K, A, B, Select, Accumulator>(a, b, s, t, c);                    \
   }
 SCALED(scaledFp8, 16, 128, kFp8, kFp8, 0, f32x4)
