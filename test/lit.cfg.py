@@ -5,7 +5,7 @@
 #   %src_root              the source tree    %build_root the build tree
 #   %nvcc, %cuobjdump      CUDA compiler, dump of its binaries   %clang  clang 22
 #                                           %shared     the folder of reference models
-# Features: `nvcc`, `cuobjdump`, `clang-amdgpu`, `shared`.
+# Features: `nvcc`, `cuobjdump`, `clang-amdgpu`, `clang-format`, `shared`.
 
 import os
 import shutil
@@ -70,6 +70,11 @@ if not os.path.exists(clang):
 if clang:
     config.available_features.add("clang-amdgpu")
     config.substitutions.append(("%clang", clang))
+
+if os.path.exists(os.path.join(config.llvm_tools_dir, "clang-format")):
+    config.available_features.add("clang-format")
+else:
+    lit_config.note("no clang-format-22: the format of the code is not tested")
 
 shared = os.path.normpath(os.path.join(source_dir, "..", "shared"))
 if os.path.isdir(shared):

@@ -1,124 +1,14 @@
+// What occupies a unit of the machine: every op here has work.
+
 #ifndef MODELC_DIALECTS_SCHEDULE_OPS
 #define MODELC_DIALECTS_SCHEDULE_OPS
 
-include "dialects/Schedule/ScheduleTypes.td"
+include "dialects/Schedule/ScheduleStructure.td"
 include "dialects/Schedule/WorkOpInterface.td"
-include "mlir/IR/SymbolInterfaces.td"
-include "mlir/Interfaces/ControlFlowInterfaces.td"
-include "mlir/Interfaces/SideEffectInterfaces.td"
 
-class ScheduleOp<string mnemonic, list<Trait> traits = []>
-    : Op<ScheduleDialect, mnemonic, traits>;
 def HasWork : DeclareOpInterfaceMethods<WorkOpInterface>;
 
-//===- Structure ----------------------------------------------------------===//
-
-def KernelOp : ScheduleOp<"kernel", [IsolatedFromAbove, Symbol, NoTerminator, SingleBlock]> {
-  let summary = "A grid of equal workgroups.";
-  let description = [{
-    Arguments are buffers, scalars and the sizes of the run (`index`). `guard`
-    says which sizes the kernel serves. `waves` is the number of waves of a
-    workgroup. `extents` binds inner `?` extents: (argument, dimension, size
-    argument). The body holds index arithmetic, allocations and exactly one
-    `loop ... on workgroups`.
-
-    ```mlir
-    schedule.kernel @copy(%a: !schedule.buffer<?x64xf32>, %d: !schedule.buffer<?x64xf32>, %m: index)
-        guard [#schedule.range<"m", 1 to 65536>] attributes {waves = 4 : i64} {
-      %c16 = arith.constant 16 : index
-      %c0 = arith.constant 0 : index
-      %tiles = arith.ceildivsi %m, %c16 : index
-      schedule.loop (%i) = (%c0) to (%tiles) on workgroups {
-        %row = arith.muli %i, %c16 : index
-        %x = schedule.load %a[%row, %c0] valid(%m) : !schedule.buffer<?x64xf32> -> !schedule.tile<16x64xf32>
-        schedule.store %x, %d[%row, %c0] valid(%m) : !schedule.tile<16x64xf32>, !schedule.buffer<?x64xf32>
-      }
-    }
-    ```
-  }];
-  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type,
-    StrArrayAttr:$arg_names, TypedArrayAttrBase<RangeAttr, "ranges of size arguments">:$guard,
-    DefaultValuedAttr<StageAttr, "::modelc::schedule::Stage::Plain">:$stage,
-    DefaultValuedAttr<I64Attr, "4">:$waves,
-    OptionalAttr<I64Attr>:$shared_bytes, OptionalAttr<I64Attr>:$tensor_columns,
-    OptionalAttr<ArrayAttr>:$extents, OptionalAttr<StrAttr>:$op_name, OptionalAttr<StrAttr>:$note);
-  let regions = (region SizedRegion<1>:$body);
-  let hasCustomAssemblyFormat = 1;
-  let hasVerifier = 1;
-  let extraClassDeclaration = [{
-    ::mlir::Block &getEntry() { return getBody().front(); }
-    /// The argument's name as it is spelled in the IR and in the emitted source.
-    ::llvm::StringRef getArgumentName(unsigned index);
-    /// The one loop over workgroups.
-    ::modelc::schedule::LoopOp getGrid();
-  }];
-}
-
-def RoleOp : ScheduleOp<"role", [NoTerminator, SingleBlock]> {
-  let summary = "Waves that run only this region.";
-  let description = [{
-    Roles of a kernel are disjoint ranges of waves that cover it and meet only at
-    barriers. `elect` lets one lane run the region.
-  }];
-  let arguments = (ins StrAttr:$name, I64Attr:$first, I64Attr:$waves, UnitAttr:$elect,
-    OptionalAttr<I64Attr>:$registers);
-  let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$name `waves` `(` $first `,` $waves `)` (`elect` $elect^)? (`registers` `(` $registers^ `)`)? $body attr-dict";
-}
-
-def LoopOp : ScheduleOp<"loop", [SingleBlockImplicitTerminator<"YieldOp">, AttrSizedOperandSegments, RecursiveMemoryEffects]> {
-  let summary = "Repeat; on workgroups it is the grid.";
-  let description = [{
-    `on sequence`: one index, carried values. `on workgroups`: one or more
-    indices, every combination is one workgroup, no carried values. `step` is 1
-    where it is not given. A bound that lives on the device (a `load`) demands
-    `expect`, an expression over the workload's symbols. `order` of a grid is
-    [chiplets, group rows]; `persistent` runs it with one workgroup a unit.
-    `prefetch` says how many trips ahead the copies of the body run (set by
-    pipelining); `unroll` is set where storage must be separate objects.
-  }];
-  let arguments = (ins Variadic<Index>:$lowerBounds, Variadic<Index>:$upperBounds,
-    Variadic<Index>:$steps, Variadic<AnyType>:$inits,
-    DefaultValuedAttr<LoopKindAttr, "::modelc::schedule::LoopKind::Sequence">:$kind,
-    OptionalAttr<StrAttr>:$expect, OptionalAttr<DenseI64ArrayAttr>:$order, UnitAttr:$persistent,
-    OptionalAttr<I64Attr>:$unroll, OptionalAttr<I64Attr>:$stagger);
-  let results = (outs Variadic<AnyType>:$results);
-  let regions = (region SizedRegion<1>:$body);
-  let hasCustomAssemblyFormat = 1;
-  let hasVerifier = 1;
-  let skipDefaultBuilders = 1;
-  let builders = [OpBuilder<(ins "::mlir::ValueRange":$lowerBounds, "::mlir::ValueRange":$upperBounds,
-    "::mlir::ValueRange":$steps, "::mlir::ValueRange":$inits, CArg<"LoopKind", "LoopKind::Sequence">:$kind)>];
-  let extraClassDeclaration = [{
-    ::mlir::Block::BlockArgListType getInductionVars() { return getBody().front().getArguments().take_front(getUpperBounds().size()); }
-    ::mlir::Block::BlockArgListType getCarried() { return getBody().front().getArguments().drop_front(getUpperBounds().size()); }
-    YieldOp getYield();
-  }];
-}
-
-def YieldOp : ScheduleOp<"yield", [Pure, Terminator, ReturnLike]> {
-  let summary = "Ends a region.";
-  let arguments = (ins Variadic<AnyType>:$values);
-  let assemblyFormat = "($values^ `:` type($values))? attr-dict";
-  let builders = [OpBuilder<(ins),
-    [{ build($_builder, $_state, ::mlir::ValueRange()); }]>];
-}
-
-//===- Storage and moves --------------------------------------------------===//
-
-def AllocOp : ScheduleOp<"alloc"> {
-  let summary = "Storage: a tile, a ring of tiles, barriers, or (host) a buffer.";
-  let description = [{
-    In a kernel: shared or tensor tiles and barriers for its whole life; `at` is
-    the byte offset (tensor memory: the column), set by storage assignment. In a
-    plan: a buffer by role: workspace (sizes bind `?`), a weight by the name
-    pattern `source` and its layer, a cache, an input or output of the step.
-  }];
-  let arguments = (ins Variadic<Index>:$sizes, OptionalAttr<I64Attr>:$at,
-    OptionalAttr<StorageRoleAttr>:$storage, OptionalAttr<StrAttr>:$source);
-  let results = (outs AnyTypeOf<[BufferType, TileType, BarrierType]>:$result);
-  let assemblyFormat = "(`(` $sizes^ `)`)? (`at` $at^)? (`as` $storage^)? ($source^)? attr-dict `:` type($result)";
-}
+//===- Moves --------------------------------------------------------------===//
 
 /// Memory ops share one way to address: `place[offsets]`, one offset for each
 /// dimension of a buffer; a ring takes one logical trip number. `dims` says
@@ -169,6 +59,17 @@ def LoadOp : MemoryOp<"load"> {
 
 def StoreOp : MemoryOp<"store"> {
   let summary = "A value to memory; `add` is atomic.";
+  let description = [{
+    ```mlir
+    schedule.kernel @f(%d: !schedule.buffer<?x64xf32>, %m: index) guard [] attributes {waves = 1 : i64} {
+      %c0 = arith.constant 0 : index
+      schedule.loop (%i) = (%c0) to (%m) on workgroups {
+        %x = schedule.load %d[%i, %c0] : !schedule.buffer<?x64xf32> -> !schedule.tile<1x64xf32>
+        schedule.store %x, %d[%i, %c0] valid(%m) {add} : !schedule.tile<1x64xf32>, !schedule.buffer<?x64xf32>
+      }
+    }
+    ```
+  }];
   let arguments = (ins TileOrScalar:$value, AnyTileOrBuffer:$destination, Variadic<Index>:$offsets, Optional<TileType>:$rows,
     Optional<BufferType>:$pageTable, Optional<Index>:$sequence, Variadic<Index>:$valid, Optional<Index>:$peer,
     OptionalAttr<DenseI64ArrayAttr>:$dims, OptionalAttr<I64Attr>:$page_size,
@@ -187,6 +88,19 @@ def CopyOp : MemoryOp<"copy"> {
     Global to shared (or shared to global, shared to tensor). The place is a ring
     indexed by the logical trip number `slot`. `box` copies go through a tensor
     map and signal the barrier `arrives`; others complete in program order.
+
+    ```mlir
+    schedule.kernel @f(%a: !schedule.buffer<?x64xbf16>, %m: index) guard [] attributes {waves = 4 : i64} {
+      %c0 = arith.constant 0 : index
+      %ring = schedule.alloc : !schedule.tile<64x64xbf16, shared, slots = 2>
+      schedule.loop (%i) = (%c0) to (%m) on workgroups {
+        %t = schedule.copy %a[%i, %c0] to %ring[%i] valid(%m) : !schedule.buffer<?x64xbf16>, !schedule.tile<64x64xbf16, shared, slots = 2>
+        schedule.wait %t
+        schedule.sync workgroup
+        %x = schedule.load %ring[%i] : !schedule.tile<64x64xbf16, shared, slots = 2> -> !schedule.tile<64x64xbf16>
+      }
+    }
+    ```
   }];
   let arguments = (ins AnyTileOrBuffer:$source, Variadic<Index>:$offsets, AnyTileOrBuffer:$destination, Variadic<Index>:$slot,
     Optional<TileType>:$rows, Optional<BufferType>:$pageTable, Optional<Index>:$sequence, Variadic<Index>:$valid,
@@ -210,6 +124,21 @@ def MmaOp : ScheduleOp<"mma", [AttrSizedOperandSegments, HasWork]> {
     `aSlot`/`bSlot`). After instruction choice `instruction` names a row of the
     target's `[[mma]]` table and `grid` = [waves along M, waves along N]. An
     accumulator in tensor memory is a place; the op then yields a token only.
+
+    ```mlir
+    schedule.kernel @f(%a: !schedule.buffer<?x32xbf16>, %m: index) guard [] attributes {waves = 1 : i64} {
+      %c0 = arith.constant 0 : index
+      schedule.loop (%i) = (%c0) to (%m) on workgroups {
+        %x = schedule.load %a[%i, %c0] : !schedule.buffer<?x32xbf16> -> !schedule.tile<16x32xbf16>
+        %zero = schedule.map () { ^bb0(%row: index, %column: index):
+          %z = arith.constant 0.0 : f32
+          schedule.yield %z : f32
+        } : () -> (!schedule.tile<16x16xf32>)
+        %c = schedule.mma %zero, %x, %x : !schedule.tile<16x16xf32>, !schedule.tile<16x32xbf16>, !schedule.tile<16x32xbf16> -> !schedule.tile<16x16xf32>
+        %max = schedule.reduce max %c along 1 : !schedule.tile<16x16xf32> -> !schedule.tile<16x1xf32>
+      }
+    }
+    ```
   }];
   let arguments = (ins TileType:$accumulator, TileType:$a, TileType:$b, Optional<Index>:$aSlot, Optional<Index>:$bSlot,
     Optional<AnyType>:$init, OptionalAttr<StrAttr>:$instruction, OptionalAttr<DenseI64ArrayAttr>:$grid, UnitAttr:$b_transposed,
@@ -266,6 +195,21 @@ def RelayoutOp : ScheduleOp<"relayout", [HasWork]> {
   let description = [{
     Within a lane it is a renaming of registers; across lanes or waves it goes
     through the shared `scratch`.
+
+    ```mlir
+    #a = #schedule.layout<(register = [0:1], lane = [1:0], wave = [0:0]) -> (row = 2, column = 2)>
+    #b = #schedule.layout<(register = [1:0], lane = [0:1], wave = [0:0]) -> (row = 2, column = 2)>
+    schedule.kernel @f(%m: index) guard [] attributes {waves = 2 : i64} {
+      %c0 = arith.constant 0 : index
+      schedule.loop (%i) = (%c0) to (%m) on workgroups {
+        %x = schedule.map () { ^bb0(%row: index, %column: index):
+          %z = arith.constant 0.0 : f32
+          schedule.yield %z : f32
+        } : () -> (!schedule.tile<2x2xf32, register, #a>)
+        %y = schedule.relayout %x : !schedule.tile<2x2xf32, register, #a> -> !schedule.tile<2x2xf32, register, #b>
+      }
+    }
+    ```
   }];
   let arguments = (ins TileType:$value, Optional<TileType>:$scratch);
   let results = (outs TileType:$result);
@@ -284,6 +228,18 @@ def WaitOp : ScheduleOp<"wait", [AttrSizedOperandSegments, HasWork]> {
     coordinates, then the value that it must have reached (compared as a signed
     difference, so that values may wrap); what its sender stored before is
     visible then to the whole workgroup.
+
+    ```mlir
+    schedule.kernel @f(%flags: !schedule.buffer<?x8xi32>, %m: index) guard [] attributes {waves = 1 : i64} {
+      %c0 = arith.constant 0 : index
+      %full = schedule.alloc : !schedule.barrier<1, slots = 3>
+      schedule.loop (%i) = (%c0) to (%m) on workgroups {
+        schedule.wait {queue = #schedule<queue copies>, pending = 6 : i64}
+        schedule.wait on %full[%i] : !schedule.barrier<1, slots = 3>
+        schedule.wait on %flags[%i, %c0, %m] : !schedule.buffer<?x8xi32>
+      }
+    }
+    ```
   }];
   let arguments = (ins Variadic<TokenType>:$tokens, Optional<AnyTypeOf<[BarrierType, BufferType]>>:$barrier, Variadic<Index>:$trip,
     OptionalAttr<QueueAttr>:$queue, OptionalAttr<I64Attr>:$pending, UnitAttr:$empty);
@@ -299,6 +255,17 @@ def ArriveOp : ScheduleOp<"arrive", [AttrSizedOperandSegments, HasWork]> {
     A flag is an element of a buffer of i32, with scope device or system: its
     coordinates, then the value to store, after all earlier stores of the
     workgroup are visible at that scope. `peer` selects whose flag.
+
+    ```mlir
+    schedule.kernel @f(%flags: !schedule.buffer<?x8xi32>, %m: index) guard [] attributes {waves = 1 : i64} {
+      %c0 = arith.constant 0 : index
+      %full = schedule.alloc : !schedule.barrier<1, slots = 3>
+      schedule.loop (%i) = (%c0) to (%m) on workgroups {
+        schedule.arrive %full[%i] {bytes = 1024 : i64} : !schedule.barrier<1, slots = 3>
+        schedule.arrive %flags[%i, %c0, %m] peer(%c0) {scope = #schedule<scope system>} : !schedule.buffer<?x8xi32>
+      }
+    }
+    ```
   }];
   let arguments = (ins AnyTypeOf<[BarrierType, BufferType]>:$barrier, Variadic<Index>:$trip, Variadic<TokenType>:$after, Optional<Index>:$peer,
     OptionalAttr<I64Attr>:$bytes, DefaultValuedAttr<ScopeAttr, "::modelc::schedule::Scope::Workgroup">:$scope);
@@ -319,6 +286,18 @@ def LaunchOp : ScheduleOp<"launch", [HasWork]> {
   let description = [{
     Several kernels of one op may serve it at different sizes (`kernels`): the
     first whose guard holds is launched.
+
+    ```mlir
+    schedule.kernel @small(%m: index) guard [#schedule.range<"m", 1 to 16>] attributes {waves = 4 : i64} {
+      %c0 = arith.constant 0 : index
+      schedule.loop (%i) = (%c0) to (%m) on workgroups {
+      }
+    }
+    func.func @plan(%tokens: index) {
+      schedule.launch [@small] (%tokens) "qkv" : index
+      return
+    }
+    ```
   }];
   let arguments = (ins ArrayAttr:$kernels, Variadic<AnyType>:$arguments, OptionalAttr<StrAttr>:$label);
   let assemblyFormat = "$kernels `(` $arguments `)` ($label^)? attr-dict `:` type($arguments)";
@@ -326,6 +305,15 @@ def LaunchOp : ScheduleOp<"launch", [HasWork]> {
 
 def CollectiveOp : ScheduleOp<"collective", [HasWork]> {
   let summary = "A call of the vendor's communication library.";
+  let description = [{
+    ```mlir
+    func.func @plan(%tokens: index) {
+      %x = schedule.alloc(%tokens) as workspace : !schedule.buffer<?x64xf32>
+      schedule.collective "all-reduce" %x(%tokens) group 8 : !schedule.buffer<?x64xf32>
+      return
+    }
+    ```
+  }];
   let arguments = (ins StrAttr:$verb, BufferType:$buffer, Variadic<Index>:$sizes, I64Attr:$group, OptionalAttr<StrAttr>:$label);
   let assemblyFormat = "$verb $buffer `(` $sizes `)` `group` $group ($label^)? attr-dict `:` type($buffer)";
 }

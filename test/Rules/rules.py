@@ -5,12 +5,21 @@ Prints every violation and exits 1 if there is one.
 
 import pathlib
 import re
+import subprocess
 import sys
+
+from complete import check_complete
+from sources import check_sources
 
 MAX_FILE_LINES = 400
 MAX_FUNCTION_LINES = 60
 CODE = (".cpp", ".h", ".td")
 DEVICE = (".cuh", ".hip.h")
+FORMATTED = (".cpp", ".h", ".cuh", ".cu", ".hip")
+TEXT = FORMATTED + (".td", ".py", ".toml", ".md", ".mlir", ".test", ".txt", ".cmake", ".cfg",
+                    ".json", "dev", "run", ".clang-format", ".gitignore")
+FOLDERS = ("lib", "dialects", "tools", "targets", "test", "examples", ".ci")
+CLANG_FORMAT = "/usr/lib/llvm-22/bin/clang-format"
 
 
 def files(root, folders, suffixes):
@@ -116,8 +125,34 @@ def check_layout(root):
             yield f"{path.name}: not one of the folders of the project"
 
 
+def check_text(root):
+    """Lines end where their text ends, files with a newline."""
+    top = [path for path in sorted(root.iterdir()) if path.name.endswith(TEXT)]
+    for path in [path for path in top if path.is_file()] + list(files(root, FOLDERS, TEXT)):
+        name = path.relative_to(root).as_posix()
+        text = path.read_text(encoding="utf-8")
+        for number, line in enumerate(text.split("\n"), 1):
+            if line != line.rstrip():
+                yield f"{name}:{number}: space at the end of the line"
+        if text and (not text.endswith("\n") or text.endswith("\n\n")):
+            yield f"{name}: expected one newline at the end of the file"
+
+
+def check_format(root):
+    """Every C++ file is as clang-format leaves it."""
+    paths = [str(path) for path in files(root, FOLDERS, FORMATTED)]
+    for at in range(0, len(paths), 64):
+        run = subprocess.run([CLANG_FORMAT, "--dry-run", "-Werror"] + paths[at:at + 64],
+                             capture_output=True, text=True)
+        places = re.findall(r"^(.*:\d+):\d+: error: ", run.stderr, re.MULTILINE)
+        yield from (f"{place}: expected what clang-format-22 -i makes of it" for place in places)
+        if run.returncode and not places:
+            yield run.stderr
+
+
 RULES = {"includes": check_includes, "sizes": check_sizes, "chip-names": check_chip_names,
-         "layout": check_layout}
+         "layout": check_layout, "text": check_text, "format": check_format,
+         "sources": check_sources, "ops-complete": check_complete}
 
 
 def main():

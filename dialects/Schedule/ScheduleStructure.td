@@ -1,0 +1,163 @@
+// What a kernel and a plan are made of: regions and storage. These ops occupy no
+// unit of the machine.
+
+#ifndef MODELC_DIALECTS_SCHEDULE_STRUCTURE
+#define MODELC_DIALECTS_SCHEDULE_STRUCTURE
+
+include "dialects/Schedule/ScheduleTypes.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+class ScheduleOp<string mnemonic, list<Trait> traits = []>
+    : Op<ScheduleDialect, mnemonic, traits>;
+
+//===- Structure ----------------------------------------------------------===//
+
+def KernelOp : ScheduleOp<"kernel", [IsolatedFromAbove, Symbol, NoTerminator, SingleBlock]> {
+  let summary = "A grid of equal workgroups.";
+  let description = [{
+    Arguments are buffers, scalars and the sizes of the run (`index`). `guard`
+    says which sizes the kernel serves. `waves` is the number of waves of a
+    workgroup. `extents` binds inner `?` extents: (argument, dimension, size
+    argument). The body holds index arithmetic, allocations and exactly one
+    `loop ... on workgroups`.
+
+    ```mlir
+    schedule.kernel @copy(%a: !schedule.buffer<?x64xf32>, %d: !schedule.buffer<?x64xf32>, %m: index)
+        guard [#schedule.range<"m", 1 to 65536>] attributes {waves = 4 : i64} {
+      %c16 = arith.constant 16 : index
+      %c0 = arith.constant 0 : index
+      %tiles = arith.ceildivsi %m, %c16 : index
+      schedule.loop (%i) = (%c0) to (%tiles) on workgroups {
+        %row = arith.muli %i, %c16 : index
+        %x = schedule.load %a[%row, %c0] valid(%m) : !schedule.buffer<?x64xf32> -> !schedule.tile<16x64xf32>
+        schedule.store %x, %d[%row, %c0] valid(%m) : !schedule.tile<16x64xf32>, !schedule.buffer<?x64xf32>
+      }
+    }
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type,
+    StrArrayAttr:$arg_names, TypedArrayAttrBase<RangeAttr, "ranges of size arguments">:$guard,
+    DefaultValuedAttr<StageAttr, "::modelc::schedule::Stage::Plain">:$stage,
+    DefaultValuedAttr<I64Attr, "4">:$waves,
+    OptionalAttr<I64Attr>:$shared_bytes, OptionalAttr<I64Attr>:$tensor_columns,
+    OptionalAttr<ArrayAttr>:$extents, OptionalAttr<StrAttr>:$op_name, OptionalAttr<StrAttr>:$note);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::Block &getEntry() { return getBody().front(); }
+    /// The argument's name as it is spelled in the IR and in the emitted source.
+    ::llvm::StringRef getArgumentName(unsigned index);
+    /// The one loop over workgroups.
+    ::modelc::schedule::LoopOp getGrid();
+  }];
+}
+
+def RoleOp : ScheduleOp<"role", [NoTerminator, SingleBlock]> {
+  let summary = "Waves that run only this region.";
+  let description = [{
+    Roles of a kernel are disjoint ranges of waves that cover it and meet only at
+    barriers. `elect` lets one lane run the region.
+
+    ```mlir
+    schedule.kernel @f(%m: index) guard [] attributes {waves = 5 : i64} {
+      %c0 = arith.constant 0 : index
+      schedule.loop (%i) = (%c0) to (%m) on workgroups {
+        schedule.role "fill" waves(0, 1) elect {
+        }
+        schedule.role "multiply" waves(1, 4) registers(232) {
+        }
+      }
+    }
+    ```
+  }];
+  let arguments = (ins StrAttr:$name, I64Attr:$first, I64Attr:$waves, UnitAttr:$elect,
+    OptionalAttr<I64Attr>:$registers);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$name `waves` `(` $first `,` $waves `)` (`elect` $elect^)? (`registers` `(` $registers^ `)`)? $body attr-dict";
+}
+
+def LoopOp : ScheduleOp<"loop", [SingleBlockImplicitTerminator<"YieldOp">, AttrSizedOperandSegments, RecursiveMemoryEffects]> {
+  let summary = "Repeat; on workgroups it is the grid.";
+  let description = [{
+    `on sequence`: one index, carried values. `on workgroups`: one or more
+    indices, every combination is one workgroup, no carried values. `step` is 1
+    where it is not given. A bound that lives on the device (a `load`) demands
+    `expect`, an expression over the workload's symbols. `order` of a grid is
+    [chiplets, group rows]; `persistent` runs it with one workgroup a unit.
+    `prefetch` says how many trips ahead the copies of the body run (set by
+    pipelining); `unroll` is set where storage must be separate objects.
+
+    ```mlir
+    schedule.kernel @f(%m: index, %n: index) guard [] attributes {waves = 4 : i64} {
+      %c0 = arith.constant 0 : index
+      %one = arith.constant 1.0 : f32
+      schedule.loop (%i, %j) = (%c0, %c0) to (%m, %n) on workgroups attributes {order = array<i64: 8, 4>} {
+        %sum = schedule.loop (%t) = (%c0) to (%n) on sequence carry(%s = %one) : f32 {
+          %next = arith.addf %s, %one : f32
+          schedule.yield %next : f32
+        }
+      }
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<Index>:$lowerBounds, Variadic<Index>:$upperBounds,
+    Variadic<Index>:$steps, Variadic<AnyType>:$inits,
+    DefaultValuedAttr<LoopKindAttr, "::modelc::schedule::LoopKind::Sequence">:$kind,
+    OptionalAttr<StrAttr>:$expect, OptionalAttr<DenseI64ArrayAttr>:$order, UnitAttr:$persistent,
+    OptionalAttr<I64Attr>:$unroll, OptionalAttr<I64Attr>:$stagger);
+  let results = (outs Variadic<AnyType>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let skipDefaultBuilders = 1;
+  let builders = [OpBuilder<(ins "::mlir::ValueRange":$lowerBounds, "::mlir::ValueRange":$upperBounds,
+    "::mlir::ValueRange":$steps, "::mlir::ValueRange":$inits, CArg<"LoopKind", "LoopKind::Sequence">:$kind)>];
+  let extraClassDeclaration = [{
+    ::mlir::Block::BlockArgListType getInductionVars() { return getBody().front().getArguments().take_front(getUpperBounds().size()); }
+    ::mlir::Block::BlockArgListType getCarried() { return getBody().front().getArguments().drop_front(getUpperBounds().size()); }
+    YieldOp getYield();
+  }];
+}
+
+def YieldOp : ScheduleOp<"yield", [Pure, Terminator, ReturnLike]> {
+  let summary = "Ends a region.";
+  let arguments = (ins Variadic<AnyType>:$values);
+  let assemblyFormat = "($values^ `:` type($values))? attr-dict";
+  let builders = [OpBuilder<(ins),
+    [{ build($_builder, $_state, ::mlir::ValueRange()); }]>];
+}
+
+//===- Storage ------------------------------------------------------------===//
+
+def AllocOp : ScheduleOp<"alloc"> {
+  let summary = "Storage: a tile, a ring of tiles, barriers, or (host) a buffer.";
+  let description = [{
+    In a kernel: shared or tensor tiles and barriers for its whole life; `at` is
+    the byte offset (tensor memory: the column), set by storage assignment. In a
+    plan: a buffer by role: workspace (sizes bind `?`), a weight by the name
+    pattern `source` and its layer, a cache, an input or output of the step.
+
+    ```mlir
+    schedule.kernel @f(%m: index) guard [] attributes {waves = 4 : i64} {
+      %c0 = arith.constant 0 : index
+      %ring = schedule.alloc at 0 : !schedule.tile<128x64xbf16, shared, slots = 3>
+      %full = schedule.alloc : !schedule.barrier<1, slots = 3>
+      schedule.loop (%i) = (%c0) to (%m) on workgroups {
+      }
+    }
+    func.func @plan(%tokens: index) {
+      %x = schedule.alloc(%tokens) as workspace : !schedule.buffer<?x64xbf16>
+      return
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<Index>:$sizes, OptionalAttr<I64Attr>:$at,
+    OptionalAttr<StorageRoleAttr>:$storage, OptionalAttr<StrAttr>:$source);
+  let results = (outs AnyTypeOf<[BufferType, TileType, BarrierType]>:$result);
+  let assemblyFormat = "(`(` $sizes^ `)`)? (`at` $at^)? (`as` $storage^)? ($source^)? attr-dict `:` type($result)";
+}
+
+#endif // MODELC_DIALECTS_SCHEDULE_STRUCTURE
