@@ -23,15 +23,18 @@ struct TransposedWords {
     for (int bit = 0; bit < R::count; bit++) {
       others |= R::image(bit);
     }
-    return L::image(0) == 2 && L::image(1) == 4 && L::image(2) == 8 && L::image(3) == 16 && (others & 7) == 0;
+    return L::image(0) == 2 && L::image(1) == 4 && L::image(2) == 8 &&
+           L::image(3) == 16 && (others & 7) == 0;
   }
   /// Lane i names row i / 4, columns 4 * (i % 4) of its group's matrix.
-  using Named = Bits<L::image(2), L::image(3), R::image(0), R::image(1), L::image(4), L::image(5)>;
+  using Named = Bits<L::image(2), L::image(3), R::image(0), R::image(1),
+                     L::image(4), L::image(5)>;
 };
 
 template <class A, class E>
 TILE_CONSTEXPR bool canReadMatrix() {
-  if constexpr (MODELC_CHIP < 950 || sizeof(E) != 2 || A::OfLane::count != 6 || A::OfRegister::count < 2) {
+  if constexpr (MODELC_CHIP < 950 || sizeof(E) != 2 || A::OfLane::count != 6 ||
+                A::OfRegister::count < 2) {
     return false;
   } else {
     return TransposedWords<A>::fits();
@@ -46,7 +49,8 @@ TILE_CONSTEXPR int registersOfRead() {
 
 /// Reads the registers that `Which` has, four rows at a time.
 template <class A, class Which, class T>
-TILE void readMatrix([[maybe_unused]] T &tile, [[maybe_unused]] const char *place) {
+TILE void readMatrix([[maybe_unused]] T &tile,
+                     [[maybe_unused]] const char *place) {
 #if MODELC_CHIP >= 950
   using Named = typename TransposedWords<A>::Named;
   constexpr int reach = Named::reach() | A::OfWave::reach();
@@ -57,7 +61,8 @@ TILE void readMatrix([[maybe_unused]] T &tile, [[maybe_unused]] const char *plac
   repeat<T::InLayout::registers>([&](auto r) INLINE {
     if constexpr ((r.value & 3) == 0 && Which::has(r.value)) {
       constexpr int image = A::OfRegister::map(r.value);
-      const i32x2 words = readTransposed16(place + ((start ^ (image & reach)) + (image & ~reach)));
+      const i32x2 words = readTransposed16(
+          place + ((start ^ (image & reach)) + (image & ~reach)));
       __builtin_memcpy(tile.v + r.value, &words, sizeof(words));
     }
   });
