@@ -119,8 +119,8 @@ void LoopOp::build(OpBuilder &builder, OperationState &state,
   properties.kind = LoopKindAttr::get(builder.getContext(), kind);
   OpBuilder::InsertionGuard guard(builder);
   Block *body = builder.createBlock(state.addRegion());
-  for (Value bound : upperBounds) {
-    body->addArgument(builder.getIndexType(), bound.getLoc());
+  for (size_t i = 0; i < upperBounds.size(); ++i) {
+    body->addArgument(builder.getIndexType(), state.location);
   }
   for (Value init : inits) {
     body->addArgument(init.getType(), init.getLoc());

@@ -232,6 +232,7 @@ static LoopOp dropCarried(LoopOp loop, unsigned index) {
   arguments.insert(arguments.begin() + 1 + index, nullptr);
   for (auto [old, now] : llvm::zip_equal(from.getArguments(), arguments)) {
     if (now) {
+      now.setLoc(old.getLoc());
       old.replaceAllUsesWith(now);
     }
   }
@@ -260,8 +261,10 @@ static void accumulateInTensor(Places &places, MmaOp mma, Value a, Value b,
   OpBuilder builder(mma);
   Value trip = tripOf(builder, loop);
   Value first = arith::ConstantIndexOp::create(builder, loc, 0);
-  Value later = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt,
-                                      trip, first);
+  Location accumulates =
+      NameLoc::get(builder.getStringAttr("accumulates"), loc);
+  Value later = arith::CmpIOp::create(builder, accumulates,
+                                      arith::CmpIPredicate::sgt, trip, first);
   MmaOp::create(builder, loc, TokenType::get(mma.getContext()), place, a, b,
                 trip, trip, later, mma.getInstructionAttr(), mma.getGridAttr(),
                 UnitAttr(), builder.getUnitAttr());
