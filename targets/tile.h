@@ -23,6 +23,7 @@
 // clang-format off: the later ones use the earlier ones.
 #include "tile/layout.h"
 #include "tile/scalar.h"
+#include "tile/grid.h"
 #include "tile/memory.h"
 #include "tile/shared.h"
 #include "tile/reduce.h"

@@ -40,13 +40,22 @@ struct Work {
   Kind kind;
   double amount = 0;
   Space from = Space::None, to = Space::None;
-  /// Move: contiguous bytes of one row segment. 0 = unknown or one piece.
-  double segmentBytes = 0;
   /// Matrix: the type of the operands (the wider one where they differ).
   mlir::Type element;
   /// Matrix: the row of the target's table; vector: the class.
   llvm::StringRef unit;
   Scope scope = Scope::Workgroup;
+};
+
+/// What `order` of a loop on workgroups means: the tile that each workgroup
+/// computes, by its number in the order of launch. A bijection.
+struct GridOrder {
+  int64_t chiplets = 1;  ///< that own neighbouring tiles
+  int64_t groupRows = 1; ///< of the last two indices, walked together
+  GridOrder(llvm::ArrayRef<int64_t> order = {});
+  /// The indices of a grid of `extents`, the last two in groups of rows.
+  void indicesOf(int64_t workgroup, llvm::ArrayRef<int64_t> extents,
+                 llvm::SmallVectorImpl<int64_t> &indices) const;
 };
 
 } // namespace modelc::schedule

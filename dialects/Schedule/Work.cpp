@@ -42,19 +42,7 @@ static double replication(Type type) {
   return held / tile.getNumElements();
 }
 
-/// Contiguous bytes of global memory that one row of the tile touches.
-template <typename Op>
-static double segment(Op op, BufferType buffer, TileType tile) {
-  unsigned rank = buffer.getRank();
-  bool walksLast = !op.getDims() || (*op.getDims())[1] == rank - 1;
-  if (!walksLast) {
-    return buffer.getElementBytes();
-  }
-  return tile.getColumns() * tile.getElementBits() / 8.0;
-}
-
-template <typename Op>
-static WorkList move(Op op, Type from, Type to, Type valueType) {
+static WorkList move(Type from, Type to, Type valueType) {
   Work work;
   work.kind = Work::Kind::Move;
   work.from = spaceOf(from);
@@ -65,28 +53,23 @@ static WorkList move(Op op, Type from, Type to, Type valueType) {
   if (work.from == Space::Shared || work.to == Space::Shared) {
     work.amount *= replication(valueType);
   }
-  auto buffer = dyn_cast<BufferType>(isa<BufferType>(from) ? from : to);
-  auto tile = dyn_cast<TileType>(valueType);
-  if (buffer && tile) {
-    work.segmentBytes = segment(op, buffer, tile);
-  }
   return {work};
 }
 
 WorkList LoadOp::getWork() {
   Type value = getResult().getType();
-  return move(*this, getSource().getType(), value, value);
+  return move(getSource().getType(), value, value);
 }
 
 WorkList StoreOp::getWork() {
   Type value = getValue().getType();
-  return move(*this, value, getDestination().getType(), value);
+  return move(value, getDestination().getType(), value);
 }
 
 WorkList CopyOp::getWork() {
   Type source = getSource().getType(), destination = getDestination().getType();
   Type tile = isa<TileType>(destination) ? destination : source;
-  return move(*this, source, destination, tile);
+  return move(source, destination, tile);
 }
 
 WorkList MmaOp::getWork() {

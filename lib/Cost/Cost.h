@@ -161,10 +161,10 @@ struct Access {
 struct KernelWork {
   std::string name;
   std::vector<double> grid;  // workgroups along each index, last fastest
-  int64_t orderChiplets = 1; // tiles are dealt to chiplets in whole chunks
-  int64_t orderRows = 1;     // rows of tiles that are walked together
-  int64_t waves = 4;         // of a workgroup
-  int64_t sharedBytes = 0;   // of a workgroup
+  int64_t orderChiplets = 1; // of schedule::GridOrder
+  int64_t orderRows = 1;
+  int64_t waves = 4;       // of a workgroup
+  int64_t sharedBytes = 0; // of a workgroup
   int64_t registersPerThread = 0;
   int64_t tensorColumns = 0;
   double longest = 1; // longest workgroup over the mean

@@ -176,8 +176,9 @@ LogicalResult KernelReader::readGrid() {
     work.grid.push_back(trips->count);
   }
   if (std::optional<ArrayRef<int64_t>> order = loop.getOrder()) {
-    work.orderChiplets = order->size() > 0 ? (*order)[0] : 1;
-    work.orderRows = order->size() > 1 ? (*order)[1] : 1;
+    GridOrder meaning(*order);
+    work.orderChiplets = meaning.chiplets;
+    work.orderRows = meaning.groupRows;
   }
   nest.levels = grid;
   nest.executions = work.workgroups();

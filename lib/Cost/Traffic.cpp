@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Cost/Traffic.h"
+#include "dialects/Schedule/Schedule.h"
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 #include <cmath>
@@ -52,51 +53,6 @@ double workgroupsPerUnit(const KernelWork &work, const Target &target,
   return std::max(1.0, most);
 }
 
-namespace {
-/// The tile that a workgroup works on: its number in the order of launch to its
-/// indices in the grid.
-class GridOrder {
-public:
-  GridOrder(const KernelWork &work) : work(work), count(work.workgroups()) {}
-
-  void indices(int64_t launched, llvm::SmallVectorImpl<int64_t> &result) const {
-    int64_t chiplets = std::max<int64_t>(1, work.orderChiplets);
-    int64_t chunk = (count + chiplets - 1) / chiplets;
-    int64_t tile = (launched % chiplets) * chunk + launched / chiplets;
-    tile = std::min<int64_t>(chiplets > 1 ? tile : launched, count - 1);
-    unsigned rank = work.grid.size();
-    result.assign(rank, 0);
-    if (work.orderRows > 1 && rank >= 2) {
-      takeGroup(tile, result);
-      rank -= 2;
-    }
-    for (; rank > 0; --rank) {
-      int64_t extent = std::max<int64_t>(1, work.grid[rank - 1]);
-      result[rank - 1] = tile % extent;
-      tile /= extent;
-    }
-  }
-
-private:
-  /// The last two indices, walked in groups of rows; `tile` keeps the rest.
-  void takeGroup(int64_t &tile, llvm::SmallVectorImpl<int64_t> &result) const {
-    unsigned rank = work.grid.size();
-    int64_t rows = std::max<int64_t>(1, work.grid[rank - 2]);
-    int64_t columns = std::max<int64_t>(1, work.grid[rank - 1]);
-    int64_t inside = tile % (rows * columns);
-    tile /= rows * columns;
-    int64_t first = inside / (work.orderRows * columns) * work.orderRows;
-    int64_t height = std::min(work.orderRows, rows - first);
-    inside -= first * columns;
-    result[rank - 2] = first + inside % height;
-    result[rank - 1] = inside / height;
-  }
-
-  const KernelWork &work;
-  int64_t count;
-};
-} // namespace
-
 static uint64_t classOf(const GridUse &use, int64_t index) {
   if (!use.depends) {
     return 0;
@@ -107,11 +63,12 @@ static uint64_t classOf(const GridUse &use, int64_t index) {
 /// Different addresses of each access among workgroups first, first + stride...
 static std::vector<double> uniqueAddresses(const KernelWork &work,
                                            int64_t count, int64_t stride) {
-  GridOrder order(work);
+  schedule::GridOrder order({work.orderChiplets, work.orderRows});
+  llvm::SmallVector<int64_t, 4> extents(work.grid.begin(), work.grid.end());
   std::vector<std::vector<uint64_t>> keys(work.accesses.size());
   llvm::SmallVector<int64_t, 4> indices;
   for (int64_t launched = 0; launched < count; launched += stride) {
-    order.indices(launched, indices);
+    order.indicesOf(launched, extents, indices);
     for (auto [number, access] : llvm::enumerate(work.accesses)) {
       uint64_t key = 0;
       for (auto [use, index] : llvm::zip(access.uses, indices)) {

@@ -153,7 +153,7 @@ FailureOr<Report> modelc::estimateModel(ModuleOp module, ModelInput model,
     return failure();
   }
   Report report;
-  report.model = model.graph.getSymName().str();
+  report.model = module.getSymName().value_or(model.graph.getSymName()).str();
   report.precision = options.weights;
   report.cachePrecision = options.cache;
   report.tensorParallel = options.tensorParallel;

@@ -33,7 +33,9 @@ static void buildModelPipeline(OpPassManager &manager, model::Phase phase,
 
 FailureOr<OwningOpRef<ModuleOp>>
 modelc::lowerModel(model::GraphOp graph, const CompileOptions &options) {
-  OwningOpRef<ModuleOp> phases = ModuleOp::create(graph.getLoc());
+  // The graphs take the names of their phases, the module keeps the model's.
+  OwningOpRef<ModuleOp> phases =
+      ModuleOp::create(graph.getLoc(), graph.getSymName());
   for (model::Phase phase : {model::Phase::Prefill, model::Phase::Decode}) {
     auto bound = cast<model::GraphOp>(graph->clone());
     phases->push_back(bound);

@@ -188,8 +188,6 @@ static const std::vector<Field<Target>> kTargetFields = {
           "one launch from the host"),
     field("launch.graph_replay", &T::launch, &Launch::graphReplay, "s",
           "fixed cost of starting a graph"),
-    field("launch.overlaps_prologue", &T::launch, &Launch::overlapsPrologue, "",
-          "the next kernel may start before the last ends"),
 
     field("power.tdp", &T::power, &Power::tdp, "W", "board power limit",
           kPositive),
@@ -218,13 +216,8 @@ static const std::vector<Field<Target>> kTargetFields = {
 
     field("efficiency.matrix", &T::efficiency, &Efficiency::matrix, "",
           "best library on large squares over peak, by type", kFraction),
-    field("efficiency.matrix_serving", &T::efficiency,
-          &Efficiency::matrixServing, "",
-          "median of a serving stack's shapes over peak, by type", kFraction),
     field("efficiency.read", &T::efficiency, &Efficiency::read, "",
           "of memory bandwidth, reading more than 1 GB", kFraction),
-    field("efficiency.read_by_size", &T::efficiency, &Efficiency::readBySize,
-          "B", "of memory bandwidth, by the bytes of one kernel", kOptional),
     field("efficiency.copy", &T::efficiency, &Efficiency::copy, "",
           "of memory bandwidth, reading and writing", kFraction),
     field("efficiency.attention", &T::efficiency, &Efficiency::attention, "",

@@ -61,8 +61,6 @@ llvm::LogicalResult readValue(const Node &node, llvm::StringRef unit,
 llvm::LogicalResult readValue(const Node &node, llvm::StringRef unit,
                               std::vector<int64_t> &value, std::string &why);
 llvm::LogicalResult readValue(const Node &node, llvm::StringRef unit,
-                              Curve &value, std::string &why);
-llvm::LogicalResult readValue(const Node &node, llvm::StringRef unit,
                               FragmentLayout &value, std::string &why);
 llvm::LogicalResult readValue(const Node &node, llvm::StringRef unit,
                               Completion &value, std::string &why);

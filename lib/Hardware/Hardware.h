@@ -47,9 +47,6 @@ struct Fact {
 /// "f8E4M3FN", "f8E4M3FNUZ", "f6E2M3FN", "f4E2M1FN", as MLIR spells them.
 using ByType = std::map<std::string, double>;
 
-/// Points (x, y) of a measured curve, x ascending.
-using Curve = std::vector<std::pair<double, double>>;
-
 /// [target]: names and the language that is emitted.
 struct Identity {
   std::string name;     // of the file: "toy"
@@ -236,8 +233,6 @@ struct Launch {
   double ramp = 0;        // s, more until a streaming kernel runs at full rate
   double hostLaunch = 0;  // s, one launch from the host
   double graphReplay = 0; // s, fixed cost of starting a graph
-  bool overlapsPrologue =
-      false; // the next kernel may start before the last ends
 };
 
 /// [power]. Matrix energy covers everything between shared memory and result.
@@ -264,9 +259,7 @@ struct Price {
 /// the lower clock that power allows, so do not multiply by Clock::sustainedHz.
 struct Efficiency {
   ByType matrix;        // best library on large squares
-  ByType matrixServing; // median of a serving stack's shapes
   double read = 1;      // of memory bandwidth, a read of more than 1 GB
-  Curve readBySize;     // (bytes of a kernel, fraction); contains gap and ramp
   double copy = 1;      // of memory bandwidth
   double attention = 1; // of memory bandwidth, decode attention
   double link = 1;      // of link bandwidth

@@ -88,29 +88,6 @@ llvm::LogicalResult readValue(const Node &node, llvm::StringRef unit,
   return readList(node, unit, value, why);
 }
 
-/// [["8 MB", 0.22], ...]: the unit is that of the first of each pair.
-llvm::LogicalResult readValue(const Node &node, llvm::StringRef unit,
-                              Curve &value, std::string &why) {
-  if (!node.isArray()) {
-    return expected("an array of pairs", node, why);
-  }
-  value.clear();
-  for (const Node &pair : node.items) {
-    if (!pair.isArray() || pair.items.size() != 2) {
-      return expected("a pair", pair, why);
-    }
-    std::pair<double, double> &point = value.emplace_back();
-    if (failed(readValue(pair.items[0], unit, point.first, why)) ||
-        failed(readValue(pair.items[1], "", point.second, why))) {
-      return llvm::failure();
-    }
-    if (value.size() > 1 && point.first <= value[value.size() - 2].first) {
-      return expected("ascending points", pair, why);
-    }
-  }
-  return llvm::success();
-}
-
 static llvm::LogicalResult
 readImages(const Node &node, std::vector<std::pair<int64_t, int64_t>> &images,
            std::string &why) {

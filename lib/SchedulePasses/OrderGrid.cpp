@@ -4,23 +4,11 @@
 #include "lib/SchedulePasses/SchedulePasses.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "llvm/Support/MathExtras.h"
 #include <algorithm>
 
 using namespace mlir;
 using namespace modelc;
 using namespace modelc::schedule;
-
-GridPoint modelc::gridPoint(int64_t workgroup, int64_t rows, int64_t columns,
-                            int64_t chiplets, int64_t groupRows) {
-  int64_t total = rows * columns, chiplet = workgroup % chiplets;
-  int64_t order = chiplet * (total / chiplets) +
-                  std::min(chiplet, total % chiplets) + workgroup / chiplets;
-  int64_t first = order / (groupRows * columns) * groupRows;
-  int64_t height = std::min(groupRows, rows - first);
-  int64_t inGroup = order % (groupRows * columns);
-  return {first + inGroup % height, inGroup / height};
-}
 
 /// Rows of tiles that the units of one chiplet should span at a time: as near
 /// to a square as a power of two comes.

@@ -46,18 +46,6 @@ mlir::LogicalResult finishKernel(schedule::KernelOp kernel,
 /// Makes the passes and the pipeline `schedule-finish` known by their flags.
 void registerScheduleFlags();
 
-/// The tile (row, column) of a workgroup.
-struct GridPoint {
-  int64_t row = 0, column = 0;
-  bool operator==(const GridPoint &) const = default;
-};
-
-/// What a loop on workgroups with `order = [chiplets, groupRows]` means: the
-/// tile of workgroup number `workgroup` of a grid of `rows` x `columns`. Every
-/// chiplet owns neighbouring tiles, walked down groups of `groupRows` rows.
-GridPoint gridPoint(int64_t workgroup, int64_t rows, int64_t columns,
-                    int64_t chiplets, int64_t groupRows);
-
 } // namespace modelc
 
 #endif // LIB_SCHEDULEPASSES_SCHEDULEPASSES_H

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/SchedulePasses/SchedulePasses.h"
+#include "dialects/Schedule/Schedule.h"
 #include "lib/SchedulePasses/WaitCounter.h"
 
 #include <cstdio>
@@ -12,38 +13,102 @@
 #include <vector>
 
 using namespace modelc;
+using llvm::SmallVector;
+
+/// The header that emitted kernels include, as far as the grid needs it.
+namespace emitted {
+#define TILE static inline
+namespace modelc {
+TILE int minimum(int a, int b) { return a < b ? a : b; }
+} // namespace modelc
+#include "targets/tile/grid.h"
+using namespace modelc;
+} // namespace emitted
+
+using Indices = std::vector<int64_t>;
 
 //===----------------------------------------------------------------------===//
 // The order of the grid
 //===----------------------------------------------------------------------===//
 
-/// Every tile exactly once, for many grids.
-static void testBijection() {
-  int grids = 0, wrong = 0;
+static Indices tileOf(int64_t workgroup, const Indices &extents,
+                      const schedule::GridOrder &order) {
+  SmallVector<int64_t, 3> indices;
+  order.indicesOf(workgroup, extents, indices);
+  return Indices(indices.begin(), indices.end());
+}
+
+/// What an emitted kernel computes: the calls that Emit prints for a grid.
+template <int Chiplets, int Group>
+static Indices emittedTile(int workgroup, const Indices &extents) {
+  int outer = extents.size() > 2 ? int(extents[0]) : 1;
+  int rows = int(extents[extents.size() - 2]), columns = int(extents.back());
+  int tile = emitted::chipletOrder<Chiplets>(workgroup, outer * rows * columns);
+  auto at =
+      emitted::groupedOrder<Group>(tile % (rows * columns), rows, columns);
+  Indices indices = {at.row, at.column};
+  if (extents.size() > 2) {
+    indices.insert(indices.begin(), tile / (rows * columns));
+  }
+  return indices;
+}
+
+namespace {
+struct GridCounts {
+  int grids = 0, notBijections = 0, notAsEmitted = 0;
+};
+} // namespace
+
+template <int Chiplets, int Group>
+static void testGrid(const Indices &extents, GridCounts &counts) {
+  int64_t total = 1;
+  for (int64_t extent : extents) {
+    total *= extent;
+  }
+  schedule::GridOrder order({Chiplets, Group});
+  std::set<Indices> tiles;
+  bool inside = true, same = true;
+  for (int64_t workgroup = 0; workgroup < total; ++workgroup) {
+    Indices at = tileOf(workgroup, extents, order);
+    for (size_t i = 0; i < extents.size(); ++i) {
+      inside &= at[i] >= 0 && at[i] < extents[i];
+    }
+    same &= at == emittedTile<Chiplets, Group>(int(workgroup), extents);
+    tiles.insert(at);
+  }
+  ++counts.grids;
+  counts.notBijections += !inside || int64_t(tiles.size()) != total;
+  counts.notAsEmitted += !same;
+}
+
+template <int Chiplets>
+static void testGrids(const Indices &extents, GridCounts &counts) {
+  testGrid<Chiplets, 1>(extents, counts);
+  testGrid<Chiplets, 2>(extents, counts);
+  testGrid<Chiplets, 4>(extents, counts);
+  testGrid<Chiplets, 8>(extents, counts);
+}
+
+/// Every tile exactly once, and the same in cost as in an emitted kernel.
+static void testOrders() {
+  GridCounts counts;
   for (int64_t rows = 1; rows <= 13; ++rows) {
     for (int64_t columns = 1; columns <= 11; ++columns) {
-      for (int64_t chiplets : {1, 3, 8}) {
-        for (int64_t group : {1, 2, 4, 8}) {
-          std::set<std::pair<int64_t, int64_t>> tiles;
-          bool inside = true;
-          for (int64_t w = 0; w < rows * columns; ++w) {
-            GridPoint at = gridPoint(w, rows, columns, chiplets, group);
-            inside &= at.row >= 0 && at.row < rows && at.column >= 0 &&
-                      at.column < columns;
-            tiles.insert({at.row, at.column});
-          }
-          ++grids;
-          wrong += !inside || int64_t(tiles.size()) != rows * columns;
-        }
+      for (const Indices &extents :
+           {Indices{rows, columns}, Indices{3, rows, columns}}) {
+        testGrids<1>(extents, counts);
+        testGrids<3>(extents, counts);
+        testGrids<8>(extents, counts);
       }
     }
   }
-  std::printf("grids: %d, not a bijection: %d\n", grids, wrong);
+  std::printf("grids: %d, not a bijection: %d, not as emitted: %d\n",
+              counts.grids, counts.notBijections, counts.notAsEmitted);
   // Workgroups 0, 8, 16, ... run on one chiplet and walk down four rows.
   std::printf("one chiplet of 8 on 16 x 16:");
   for (int64_t w = 0; w < 48; w += 8) {
-    GridPoint at = gridPoint(w, 16, 16, 8, 4);
-    std::printf(" %ld,%ld", long(at.row), long(at.column));
+    Indices at = tileOf(w, {16, 16}, schedule::GridOrder({8, 4}));
+    std::printf(" %ld,%ld", long(at[0]), long(at[1]));
   }
   std::printf("\n");
 }
@@ -123,7 +188,7 @@ static void testRing(const char *name, const RingLoop &ring) {
 }
 
 int main() {
-  testBijection();
+  testOrders();
   testRing("three slots", {3, 2, 4, true});
   testRing("four slots", {4, 3, 2, true});
   testRing("two slots", {2, 1, 8, true});
