@@ -72,6 +72,19 @@ SmallVector<std::string> KernelPrinter::readableAfter(WaitOp wait) {
   return result;
 }
 
+/// Whether lanes copy what a matrix unit reads, beside it and unordered with
+/// it.
+static bool matrixUnitReadsCopies(KernelOp kernel) {
+  return kernel
+      .walk([](CopyOp copy) {
+        bool reads = llvm::any_of(copy.getDestination().getUsers(),
+                                  llvm::IsaPred<MmaOp>);
+        return reads && !copy.getBox() ? WalkResult::interrupt()
+                                       : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 static StringRef queueFunction(Queue queue) {
   switch (queue) {
   case Queue::Copies:
@@ -94,6 +107,9 @@ LogicalResult KernelPrinter::printWait(WaitOp op) {
     }
     line(queueFunction(*op.getQueue()) + "<" +
          Twine(op.getPending().value_or(0)) + ">(" + arguments + ");");
+    if (*op.getQueue() == Queue::Copies && matrixUnitReadsCopies(kernel)) {
+      line("publishShared();");
+    }
     return success();
   }
   if (!op.getBarrier()) {

@@ -147,9 +147,11 @@ FlatSymbolRefAttr Library::ropeAppend(const HeadShape &shape, bool isDecode) {
 }
 
 FlatSymbolRefAttr Library::prefill(const HeadShape &shape) {
+  StepRange sizes = {allSequences(), {1, options.maxTokens}};
   return once(nameOf("attention_prefill", shape), [&](const Label &label) {
-    buildAttentionPrefill(builder, label, shape, tiling.prefill(shape),
-                          {allSequences(), {1, options.maxTokens}});
+    Chosen<PrefillTile> chosen = tiling.prefill(builder, shape, sizes);
+    buildAttentionPrefill(builder, {label.symbol, label.op, chosen.note}, shape,
+                          chosen.tile, sizes);
   });
 }
 

@@ -1,4 +1,4 @@
-//===- Tiling.cpp - Tiles of the kernels that are not linears -------------===//
+//===- Tiling.cpp - Tiles of the kernels that multiply nothing ------------===//
 
 #include "lib/Kernels/Tiling.h"
 #include "llvm/Support/MathExtras.h"
@@ -58,52 +58,6 @@ RopeTile Tiling::rope(const HeadShape &shape, bool isDecode) const {
   int64_t elements = rows * shape.headDim / 2;
   tile.waves =
       std::clamp<int64_t>(elements / (target.execution.waveSize * 4), 1, 4);
-  return tile;
-}
-
-/// Scores, weights and results of `queries` in f32, spread over the lanes, with
-/// the queries themselves, in half of the registers.
-bool Tiling::holdsAttention(const HeadShape &shape, int64_t queries,
-                            int64_t keys, int64_t waves) const {
-  int64_t lanes = waves * target.execution.waveSize;
-  int64_t words = queries * (2 * keys + shape.headDim + shape.headDim / 2);
-  int64_t bytes =
-      shape.headDim * keys * shape.cacheElement.getIntOrFloatBitWidth() / 8;
-  // Two slots of keys and of values, and room for exchanges.
-  bool fits =
-      4 * bytes + queries * keys * 4 <= target.shared.maxBytesPerWorkgroup;
-  return fits && words / lanes <= registersPerLane(waves) / 2;
-}
-
-PrefillTile Tiling::prefill(const HeadShape &shape) const {
-  PrefillTile tile = {16, 16, 1};
-  for (int64_t queries : {128, 64, 32}) {
-    for (int64_t keys : {64, 32}) {
-      if (holdsAttention(shape, queries, keys, 4)) {
-        return {queries, keys, 4};
-      }
-    }
-  }
-  return tile;
-}
-
-DecodeTile Tiling::decode(const HeadShape &shape) const {
-  DecodeTile tile;
-  tile.queries = std::max<int64_t>(16, llvm::PowerOf2Ceil(shape.group()));
-  tile.keys = 16;
-  for (int64_t keys : {64, 32}) {
-    if (holdsAttention(shape, tile.queries, keys, tile.waves)) {
-      tile.keys = keys;
-      break;
-    }
-  }
-  tile.maxSplits = std::clamp<int64_t>(
-      llvm::PowerOf2Ceil(llvm::divideCeil(fullGrid(), shape.kvHeads)), 1,
-      std::max<int64_t>(1, options.maxContext / tile.keys));
-  tile.combineWaves =
-      std::clamp<int64_t>(llvm::PowerOf2Ceil(shape.group()) * shape.headDim /
-                              (target.execution.waveSize * 8),
-                          1, 4);
   return tile;
 }
 

@@ -49,7 +49,11 @@ public:
   RowTile piece(int64_t columns) const;
 
   RopeTile rope(const HeadShape &shape, bool isDecode) const;
-  PrefillTile prefill(const HeadShape &shape) const;
+  /// Candidates in order, most queries first.
+  llvm::SmallVector<PrefillTile> candidates(const HeadShape &shape) const;
+  /// The best candidate. `builder` is where kernels may be built for a moment.
+  Chosen<PrefillTile> prefill(mlir::OpBuilder &builder, const HeadShape &shape,
+                              StepRange sizes) const;
   DecodeTile decode(const HeadShape &shape) const;
   SampleTile sample(const SampleShape &shape) const;
 
@@ -72,6 +76,9 @@ private:
   /// Whether scores, results and queries of so many queries and keys fit.
   bool holdsAttention(const HeadShape &shape, int64_t queries, int64_t keys,
                       int64_t waves) const;
+  const MmaRow *groupRowFor(const HeadShape &shape,
+                            const PrefillTile &tile) const;
+  bool holdsGroups(const HeadShape &shape, const PrefillTile &tile) const;
 };
 
 } // namespace modelc::kernels

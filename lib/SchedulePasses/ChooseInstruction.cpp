@@ -2,10 +2,10 @@
 
 #include "lib/SchedulePasses/Machine.h"
 #include "lib/SchedulePasses/MmaLayouts.h"
+#include "lib/SchedulePasses/OperandSource.h"
 #include "lib/SchedulePasses/SchedulePasses.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -20,8 +20,10 @@ struct Product {
   std::string aType, bType, cType;
   /// The accumulator starts at zero and is carried by the loop around.
   bool carried = false;
-  /// Both operands are pieces of buffers that boxes can copy.
+  /// Boxes can fetch both operands.
   bool boxed = false;
+  /// Lanes can copy the operand to where a matrix unit reads it.
+  bool copiesA = false, copiesB = false;
   /// Rows of the result are reduced or multiplied again: keep them in a wave.
   bool prefersRows = false;
 };
@@ -30,59 +32,6 @@ struct Product {
 //===----------------------------------------------------------------------===//
 // What the kernel offers
 //===----------------------------------------------------------------------===//
-
-static bool isZero(Value tile) {
-  auto map = tile.getDefiningOp<MapOp>();
-  if (!map || !map.getInputs().empty()) {
-    return false;
-  }
-  Value yielded = map.getBody().front().getTerminator()->getOperand(
-      cast<OpResult>(tile).getResultNumber());
-  return matchPattern(yielded, m_AnyZeroFloat());
-}
-
-/// The loop that carries the accumulator of `mma` from trip to trip, if it runs
-/// once in the kernel's life, so that barriers count its trips.
-static bool isCarried(MmaOp mma) {
-  auto loop = dyn_cast<LoopOp>(mma->getParentOp());
-  auto argument = dyn_cast<BlockArgument>(mma.getAccumulator());
-  if (!loop || loop.getKind() != LoopKind::Sequence || !argument ||
-      argument.getOwner() != &loop.getBody().front() || !argument.hasOneUse()) {
-    return false;
-  }
-  unsigned index = argument.getArgNumber() - 1;
-  auto grid = dyn_cast<LoopOp>(loop->getParentOp());
-  return grid && grid.getKind() == LoopKind::Workgroups &&
-         !grid.getPersistent() && mma.getResult().hasOneUse() &&
-         loop.getYield().getValues()[index] == mma.getResult() &&
-         isZero(loop.getInits()[index]);
-}
-
-/// Whether the host can know the value when it describes a tensor to the copy
-/// unit: a constant or a size of the run.
-static bool isKnownToHost(Value value) {
-  auto argument = dyn_cast<BlockArgument>(value);
-  return matchPattern(value, m_Constant()) ||
-         (argument && isa<KernelOp>(argument.getOwner()->getParentOp()));
-}
-
-/// Whether one instruction of the copy unit can fetch what the load reads.
-static bool isBox(Value operand, const Target &target) {
-  auto load = operand.getDefiningOp<LoadOp>();
-  auto buffer =
-      load ? dyn_cast<BufferType>(load.getSource().getType()) : BufferType();
-  if (!target.copy.boxes || !buffer || load.getRows() || load.getPageTable() ||
-      load.getDims() || load.getTransposed() || buffer.getRank() != 2 ||
-      !llvm::all_of(load.getValid(), isKnownToHost) ||
-      !llvm::all_of(operand.getUsers(), llvm::IsaPred<MmaOp>)) {
-    return false;
-  }
-  auto tile = cast<TileType>(operand.getType());
-  int64_t rowBytes = tile.getColumns() * tile.getElementBits() / 8;
-  return llvm::is_contained(target.copy.boxSwizzleBytes,
-                            std::min<int64_t>(rowBytes, 128)) &&
-         tile.getRows() <= 256;
-}
 
 /// Whether a value is reduced along its columns or multiplied again.
 static bool feedsRows(Value value, unsigned depth = 0) {
@@ -133,9 +82,10 @@ static Product describe(MmaOp mma, const Target &target) {
   product.aType = targetSpelling(a.getElementType());
   product.bType = targetSpelling(mma.getB().getType().getElementType());
   product.cType = targetSpelling(c.getElementType());
-  product.carried = isCarried(mma);
-  product.boxed = !mma.getBTransposed() && isBox(mma.getA(), target) &&
-                  isBox(mma.getB(), target);
+  product.carried = isCarriedFromZero(mma);
+  product.boxed = isFedByBoxes(mma, target);
+  product.copiesA = isCopiedByLanes(mma.getA(), target);
+  product.copiesB = isCopiedByLanes(mma.getB(), target);
   product.prefersRows = feedsRows(mma.getResult()) || isScaledByRows(mma) ||
                         comesFromProduct(mma.getA());
   return product;
@@ -145,29 +95,48 @@ static Product describe(MmaOp mma, const Target &target) {
 // What a row demands
 //===----------------------------------------------------------------------===//
 
+/// Why operands do not come to where the row reads them, or empty.
+static std::string reasonAgainstOperands(const Product &product,
+                                         const MmaRow &row) {
+  MmaOp mma = product.op;
+  bool isWide = mma.getB().getType().getElementBits() == 16;
+  if (row.bSpace != OperandSpace::Shared ||
+      row.aSpace == OperandSpace::Tensor) {
+    return "it reads an operand from another place than the other";
+  }
+  if (mma.getBTransposed() && !isWide) {
+    return "it reads operands that are not of 16 bits along K only";
+  }
+  bool fed = row.aSpace == OperandSpace::Register || product.copiesA;
+  return fed && product.copiesB
+             ? ""
+             : "it reads shared memory, and an operand cannot be copied there";
+}
+
 /// Why the places that the row reads and writes cannot be had, or empty.
 static std::string reasonAgainstPlaces(const Product &product,
                                        const MmaRow &row) {
   bool inRegisters = row.aSpace == OperandSpace::Register &&
                      row.bSpace == OperandSpace::Register;
-  if (row.scope == MmaScope::Wave && inRegisters) {
-    return "";
-  }
-  if (row.aSpace != OperandSpace::Shared ||
-      row.bSpace != OperandSpace::Shared) {
-    return "it reads an operand from another place than the other";
-  }
-  if (!product.carried) {
-    return "it is asynchronous, and the accumulator is not carried from zero "
-           "by a loop that runs once";
-  }
-  if (!product.boxed) {
-    return "it reads shared memory, and an operand cannot be copied as a box";
+  if (row.scope == MmaScope::Wave) {
+    return inRegisters ? "" : "a wave reads its operands from registers";
   }
   if (product.split.waves % 4) {
     return "it needs a multiple of four waves";
   }
-  return "";
+  bool reads =
+      row.aSpace == OperandSpace::Shared && row.bSpace == OperandSpace::Shared;
+  if (reads && product.carried && product.boxed) {
+    return "";
+  }
+  if (row.cSpace == OperandSpace::Tensor && !product.carried) {
+    return "it is asynchronous, and the accumulator is not carried from zero "
+           "by a loop that runs once";
+  }
+  if (row.cSpace == OperandSpace::Tensor) {
+    return "it reads shared memory, and an operand cannot be copied as a box";
+  }
+  return reasonAgainstOperands(product, row);
 }
 
 /// Words of shared memory or L1 that all issuers read for one step along K.

@@ -291,10 +291,12 @@ static void searchAll(Search &search, TileType tile, int64_t unitBytes,
 // The pass
 //===----------------------------------------------------------------------===//
 
-static bool isFilledByBox(AllocOp alloc) {
+/// Whether boxes fill the place or a matrix unit reads it: both know the same
+/// layouts.
+static bool isLaidOutAsBox(AllocOp alloc) {
   return llvm::any_of(alloc.getResult().getUsers(), [](Operation *user) {
     auto copy = dyn_cast<CopyOp>(user);
-    return copy && copy.getBox();
+    return isa<MmaOp>(user) || (copy && copy.getBox());
   });
 }
 
@@ -312,7 +314,7 @@ static int64_t unitOf(AllocOp alloc, ArrayRef<Access> accesses,
 
 static void layOutTile(AllocOp alloc, const Target &target) {
   auto tile = cast<TileType>(alloc.getResult().getType());
-  bool box = isFilledByBox(alloc);
+  bool box = isLaidOutAsBox(alloc);
   std::vector<Access> accesses = accessesOf(alloc, target);
   Search search(sharedLayout(tile, box, {}), accesses, target);
   if (box) {

@@ -310,14 +310,17 @@ void Pipeline::makeBoxes(Ring &ring) {
   finishBoxes(ring, empty);
 }
 
-/// Places that no copy fills.
+/// Places that no ring fills.
 int64_t Pipeline::scratchBytes() {
   int64_t bytes = 0;
   kernel.walk([&](AllocOp alloc) {
     auto tile = dyn_cast<TileType>(alloc.getResult().getType());
-    bool copied =
-        llvm::any_of(alloc.getResult().getUsers(), llvm::IsaPred<CopyOp>);
-    bytes += tile && tile.getSpace() == Space::Shared && !copied
+    bool rings =
+        llvm::any_of(alloc.getResult().getUsers(), [](Operation *user) {
+          auto copy = dyn_cast<CopyOp>(user);
+          return copy && !copy.getSlot().empty();
+        });
+    bytes += tile && tile.getSpace() == Space::Shared && !rings
                  ? tile.getBytes()
                  : 0;
   });

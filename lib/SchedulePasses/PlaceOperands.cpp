@@ -5,12 +5,14 @@
 //   shared memory    arrive, box copies, wait on      (four waves together)
 //   and tensor       the same; the accumulator is a   (one thread for all)
 //                    place that is drained once
+// and a fourth where no box fetches what four waves read: PlaceByLanes.cpp.
 // Nothing runs ahead yet: slots and prefetch are the work of the pipeline.
 //
 //===----------------------------------------------------------------------===//
 
 #include "lib/SchedulePasses/Machine.h"
-#include "lib/SchedulePasses/MmaLayouts.h"
+#include "lib/SchedulePasses/OperandSource.h"
+#include "lib/SchedulePasses/Places.h"
 #include "lib/SchedulePasses/SchedulePasses.h"
 #include "lib/SchedulePasses/Waits.h"
 
@@ -20,32 +22,12 @@ using namespace mlir;
 using namespace modelc;
 using namespace modelc::schedule;
 
-namespace {
-/// What announces and awaits the box copies of one trip of a loop.
-struct Phase {
-  Value full;
-  ArriveOp arrive;
-  WaitOp wait;
-};
-
-/// Places made so far, so that a load with two readers is copied once.
-struct Places {
-  Places(KernelOp kernel, const Target &target)
-      : kernel(kernel), target(target) {}
-  KernelOp kernel;
-  const Target &target;
-  DenseMap<Operation *, Value> ofLoad;
-  DenseMap<Operation *, Phase> ofLoop;
-};
-} // namespace
-
-static LoopOp sequenceAround(Operation *op) {
+LoopOp modelc::sequenceAround(Operation *op) {
   auto loop = dyn_cast<LoopOp>(op->getParentOp());
   return loop && loop.getKind() == LoopKind::Sequence ? loop : LoopOp();
 }
 
-/// The number of the trip: the index itself where the loop steps by one.
-static Value tripOf(OpBuilder &builder, LoopOp loop) {
+Value modelc::tripOf(OpBuilder &builder, LoopOp loop) {
   Value index = loop.getInductionVars()[0];
   if (loop.getSteps().empty()) {
     return index;
@@ -56,7 +38,7 @@ static Value tripOf(OpBuilder &builder, LoopOp loop) {
   return arith::DivSIOp::create(builder, loc, from, loop.getSteps()[0]);
 }
 
-static Value makeAlloc(Places &places, Location loc, Type type) {
+Value modelc::makeAlloc(Places &places, Location loc, Type type) {
   OpBuilder builder(places.kernel.getContext());
   Operation *grid = places.kernel.getGrid();
   builder.setInsertionPoint(grid);
@@ -67,22 +49,6 @@ static Value makeAlloc(Places &places, Location loc, Type type) {
 //===----------------------------------------------------------------------===//
 // Which loads go through shared memory
 //===----------------------------------------------------------------------===//
-
-/// Whether lanes can copy the tile in pieces of the target's width: rows are
-/// contiguous and begin at a multiple of it.
-static bool isCopyable(LoadOp load, const Target &target) {
-  auto buffer = cast<BufferType>(load.getSource().getType());
-  auto tile = cast<TileType>(load.getResult().getType());
-  int64_t last = buffer.getRank() - 1, bits = tile.getElementBits();
-  int64_t pieceBits = target.copy.bytesPerLane * 8;
-  bool alongRow = !load.getDims() || (*load.getDims())[1] == last;
-  int64_t extent = buffer.getShape()[last];
-  return target.copy.asyncToShared && alongRow && !load.getPeer() &&
-         !ShapedType::isDynamic(extent) && extent * bits % pieceBits == 0 &&
-         tile.getColumns() * bits % pieceBits == 0 &&
-         tile.getNumElements() * bits / 8 >=
-             target.copy.bytesPerLane * target.execution.waveSize;
-}
 
 /// The loads of global memory in the same loop that an operand is mapped from.
 static void collectLoads(Value operand, LoopOp loop,
@@ -104,9 +70,7 @@ static void collectLoads(Value operand, LoopOp loop,
   }
 }
 
-/// The slice of copies, wait and sync that fills a place; the load is left to
-/// the caller.
-static Value makePlace(Places &places, LoadOp load, LoopOp loop) {
+Value modelc::makePlace(Places &places, LoadOp load, LoopOp loop) {
   Value &place = places.ofLoad[load];
   if (place) {
     return place;
@@ -312,6 +276,13 @@ static void placeInShared(Places &places, MmaOp mma, const MmaRow &row) {
 LogicalResult modelc::placeOperands(KernelOp kernel, const Target &target) {
   SmallVector<MmaOp> mmas;
   kernel.walk([&](MmaOp mma) { mmas.push_back(mma); });
+  // Before any of them loses its loads.
+  DenseSet<Operation *> fedByBoxes;
+  for (MmaOp mma : mmas) {
+    if (isFedByBoxes(mma, target)) {
+      fedByBoxes.insert(mma);
+    }
+  }
   Places places(kernel, target);
   for (MmaOp mma : mmas) {
     const MmaRow *row = target.instruction(mma.getInstruction().value_or(""));
@@ -320,10 +291,13 @@ LogicalResult modelc::placeOperands(KernelOp kernel, const Target &target) {
              << target.identity.name
              << "', got none; run schedule-choose-instruction first";
     }
-    if (row->bSpace == OperandSpace::Shared) {
+    if (row->bSpace != OperandSpace::Shared) {
+      placeInRegisters(places, mma);
+    } else if (row->aSpace == OperandSpace::Shared &&
+               fedByBoxes.contains(mma)) {
       placeInShared(places, mma, *row);
     } else {
-      placeInRegisters(places, mma);
+      placeByLanes(places, mma, *row);
     }
   }
   // Loads whose every reader now reads a place.

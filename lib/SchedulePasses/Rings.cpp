@@ -27,7 +27,9 @@ std::optional<Ring> modelc::findRing(LoopOp loop) {
   ring.loop = loop;
   for (Operation &op : loop.getBody().front()) {
     if (auto copy = dyn_cast<CopyOp>(op)) {
-      if (isa<TileType>(copy.getDestination().getType())) {
+      // A place without trips is filled once.
+      if (isa<TileType>(copy.getDestination().getType()) &&
+          !copy.getSlot().empty()) {
         ring.copies.push_back(copy);
         ring.full = copy.getArrives();
       }

@@ -13,7 +13,7 @@
 // RUN: env EMULATOR_COPIES=eager EMULATOR_SEED=5 %t.mi300x.run | FileCheck %s
 // RUN: echo 'module attributes {schedule.target = "h200"} {}' | %modelc-opt "--kernels-build=family=attention-prefill shape=heads:8,kv_heads:2 tile=queries:128,keys:64" --schedule-finish -o %t.h200.mlir
 // RUN: %emit %t.h200.mlir -o %t.h200.cu
-// RUN: %emulate -DKERNEL='"%t.h200.cu"' -DTHREADS=128 -DSHARED_BYTES=98304 -DSHARED_LIMIT=232448 %S/Inputs/attention.cpp -o %t.h200.run
+// RUN: %emulate -DKERNEL='"%t.h200.cu"' -DTHREADS=128 -DSHARED_BYTES=131072 -DSHARED_LIMIT=232448 %S/Inputs/attention.cpp -o %t.h200.run
 // RUN: env EMULATOR_COPIES=lazy %t.h200.run | FileCheck %s
 // RUN: env EMULATOR_COPIES=eager EMULATOR_SEED=5 %t.h200.run | FileCheck %s
 // CHECK: attention: right

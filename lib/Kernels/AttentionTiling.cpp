@@ -1,0 +1,190 @@
+//===- AttentionTiling.cpp - Tiles of attention: enumerate, prune, judge --===//
+//
+// Where a matrix unit works for four waves, queries and keys lie in shared
+// memory and only scores, weights and results in registers; a wave that
+// multiplies holds its operands too. More queries ask L2 for fewer keys.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Kernels/Tiling.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+
+using namespace mlir;
+using namespace modelc;
+using namespace modelc::kernels;
+
+/// New tokens of the one sequence at which tiles are judged.
+static constexpr int64_t kJudgedTokens = 4096;
+
+//===----------------------------------------------------------------------===//
+// What fits
+//===----------------------------------------------------------------------===//
+
+/// Scores, weights and results of `queries` in f32, spread over the lanes, with
+/// the queries themselves, in half of the registers.
+bool Tiling::holdsAttention(const HeadShape &shape, int64_t queries,
+                            int64_t keys, int64_t waves) const {
+  int64_t lanes = waves * target.execution.waveSize;
+  int64_t words = queries * (2 * keys + shape.headDim + shape.headDim / 2);
+  int64_t bytes =
+      shape.headDim * keys * shape.cacheElement.getIntOrFloatBitWidth() / 8;
+  // Two slots of keys and of values, and room for exchanges.
+  bool fits =
+      4 * bytes + queries * keys * 4 <= target.shared.maxBytesPerWorkgroup;
+  return fits && words / lanes <= registersPerLane(waves) / 2;
+}
+
+/// The row that multiplies a tile of queries and keys for four waves at a time,
+/// from shared memory into registers, or null.
+const MmaRow *Tiling::groupRowFor(const HeadShape &shape,
+                                  const PrefillTile &tile) const {
+  if (shape.cacheElement != shape.element || tile.waves % 4 ||
+      !target.copy.asyncToShared) {
+    return nullptr;
+  }
+  std::string type;
+  llvm::raw_string_ostream(type) << shape.element;
+  for (const MmaRow &row : target.mma) {
+    bool reads = row.aType == type && row.bType == type && !row.scaled;
+    bool places = row.bSpace == OperandSpace::Shared &&
+                  row.cSpace == OperandSpace::Register;
+    if (reads && places && row.scope == MmaScope::Group4 &&
+        tile.queries % (row.m * (tile.waves / 4)) == 0) {
+      return &row;
+    }
+  }
+  return nullptr;
+}
+
+/// Scores and results in f32 with the weights, in two thirds of the registers;
+/// the queries, and two slots of keys and of values, in shared memory.
+bool Tiling::holdsGroups(const HeadShape &shape,
+                         const PrefillTile &tile) const {
+  int64_t lanes = tile.waves * target.execution.waveSize;
+  int64_t words = tile.queries * (tile.keys + tile.keys / 2 + shape.headDim);
+  int64_t rowBytes = shape.headDim * shape.element.getIntOrFloatBitWidth() / 8;
+  int64_t bytes = (tile.queries + 4 * tile.keys) * rowBytes;
+  return bytes <= target.shared.maxBytesPerWorkgroup &&
+         3 * words <= 2 * registersPerLane(tile.waves) * lanes;
+}
+
+//===----------------------------------------------------------------------===//
+// Prefill
+//===----------------------------------------------------------------------===//
+
+SmallVector<PrefillTile> Tiling::candidates(const HeadShape &shape) const {
+  SmallVector<PrefillTile> tiles;
+  for (int64_t queries : {128, 64}) {
+    for (int64_t keys : {128, 64, 32}) {
+      for (int64_t waves : {8, 4}) {
+        PrefillTile tile = {queries, keys, waves};
+        if (groupRowFor(shape, tile) && holdsGroups(shape, tile)) {
+          tiles.push_back(tile);
+        }
+      }
+    }
+  }
+  for (int64_t queries : {128, 64, 32}) {
+    for (int64_t keys : {64, 32}) {
+      PrefillTile tile = {queries, keys, 4};
+      if (!groupRowFor(shape, tile) &&
+          holdsAttention(shape, queries, keys, tile.waves)) {
+        tiles.push_back(tile);
+      }
+    }
+  }
+  if (tiles.empty()) {
+    tiles.push_back({16, 16, 1});
+  }
+  return tiles;
+}
+
+static std::string describe(const PrefillTile &tile) {
+  return llvm::formatv("{0} queries, {1} keys, {2} waves", tile.queries,
+                       tile.keys, tile.waves);
+}
+
+/// Seconds of each tile at one long prompt; their kernels live only as long.
+static std::vector<FailureOr<double>>
+judge(const Tiling &tiling, OpBuilder &builder, const HeadShape &shape,
+      ArrayRef<PrefillTile> tiles, StepRange sizes) {
+  SmallVector<KernelSequence> kernels;
+  for (auto [i, tile] : llvm::enumerate(tiles)) {
+    std::string symbol = "candidate_" + std::to_string(i);
+    kernels.push_back({buildAttentionPrefill(builder, {symbol, symbol, ""},
+                                             shape, tile, sizes)});
+  }
+  double tokens =
+      static_cast<double>(std::min(sizes.longest.maximum, kJudgedTokens));
+  double pages = std::ceil(tokens / static_cast<double>(shape.pageSize));
+  std::vector<FailureOr<double>> seconds =
+      tiling.options.evaluate(kernels, {{"tokens", tokens},
+                                        {"sequences", 1},
+                                        {"longest", tokens},
+                                        {"context", tokens},
+                                        {"pages_per_sequence", pages}});
+  for (KernelSequence &sequence : kernels) {
+    sequence.front().erase();
+  }
+  return seconds;
+}
+
+Chosen<PrefillTile> Tiling::prefill(OpBuilder &builder, const HeadShape &shape,
+                                    StepRange sizes) const {
+  SmallVector<PrefillTile> tiles = candidates(shape);
+  tiles.truncate(std::min<size_t>(tiles.size(), options.maxCandidates));
+  if (!options.evaluate || tiles.size() == 1) {
+    return {tiles[0], describe(tiles[0])};
+  }
+  SmallVector<std::pair<double, PrefillTile>> judged;
+  for (auto [time, tile] :
+       llvm::zip_equal(judge(*this, builder, shape, tiles, sizes), tiles)) {
+    if (succeeded(time)) {
+      judged.push_back({*time, tile});
+    }
+  }
+  if (judged.empty()) {
+    return {tiles.back(), describe(tiles.back())};
+  }
+  // Equals stay in the order of the candidates.
+  std::stable_sort(judged.begin(), judged.end(),
+                   [](auto &a, auto &b) { return a.first < b.first; });
+  auto timed = [](const auto &entry) {
+    return llvm::formatv("{0}: {1:f1} us", describe(entry.second),
+                         entry.first * 1e6)
+        .str();
+  };
+  std::string note =
+      timed(judged[0]) + ", best of " + std::to_string(judged.size());
+  if (judged.size() > 1) {
+    note += "; next " + timed(judged[1]);
+  }
+  return {judged[0].second, note};
+}
+
+//===----------------------------------------------------------------------===//
+// Decode
+//===----------------------------------------------------------------------===//
+
+DecodeTile Tiling::decode(const HeadShape &shape) const {
+  DecodeTile tile;
+  tile.queries = std::max<int64_t>(16, llvm::PowerOf2Ceil(shape.group()));
+  tile.keys = 16;
+  for (int64_t keys : {64, 32}) {
+    if (holdsAttention(shape, tile.queries, keys, tile.waves)) {
+      tile.keys = keys;
+      break;
+    }
+  }
+  tile.maxSplits = std::clamp<int64_t>(
+      llvm::PowerOf2Ceil(llvm::divideCeil(fullGrid(), shape.kvHeads)), 1,
+      std::max<int64_t>(1, options.maxContext / tile.keys));
+  tile.combineWaves =
+      std::clamp<int64_t>(llvm::PowerOf2Ceil(shape.group()) * shape.headDim /
+                              (target.execution.waveSize * 8),
+                          1, 4);
+  return tile;
+}

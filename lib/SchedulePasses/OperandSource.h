@@ -1,0 +1,37 @@
+//===- OperandSource.h - How operands come to where they are read ---------===//
+//
+// The one place that answers what copies can fetch, so that the choice of an
+// instruction and the placing of its operands agree.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LIB_SCHEDULEPASSES_OPERANDSOURCE_H
+#define LIB_SCHEDULEPASSES_OPERANDSOURCE_H
+
+#include "dialects/Schedule/Schedule.h"
+#include "lib/Hardware/Hardware.h"
+
+namespace modelc {
+
+/// Whether lanes can copy the tile in pieces of the target's width: rows are
+/// contiguous and begin at a multiple of it.
+bool isCopyable(schedule::LoadOp load, const Target &target);
+
+/// Whether one instruction of the copy unit can fetch what the operand of a
+/// product is loaded from.
+bool isBox(mlir::Value operand, const Target &target);
+
+/// Whether lanes can copy the operand of a product to where the matrix unit
+/// reads it: rows that a swizzle of the unit knows, read by products only.
+bool isCopiedByLanes(mlir::Value operand, const Target &target);
+
+/// Whether a loop that runs once carries the accumulator of `mma` from zero and
+/// from trip to trip, so that barriers count its trips.
+bool isCarriedFromZero(schedule::MmaOp mma);
+
+/// Whether boxes fetch what `mma`, and every other product beside it, reads.
+bool isFedByBoxes(schedule::MmaOp mma, const Target &target);
+
+} // namespace modelc
+
+#endif // LIB_SCHEDULEPASSES_OPERANDSOURCE_H

@@ -1,0 +1,119 @@
+//===- PlaceByLanes.cpp - Products that read what lanes have copied -------===//
+//
+// What no box can fetch (pages, gathered rows, limits that live on the device)
+// all lanes copy, in the swizzle that the matrix unit reads. An operand of the
+// loop gets a ring as for a product of waves; one from outside a place that is
+// filled once. The product runs beside the waves until its result is used:
+//
+//     copy %k to %K[%t]   wait   sync
+//     %s = mma %zero, %Q, %K[%t] {asynchronous}
+//     wait {queue = matrix, pending = 0}
+//     ... %s ...
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/SchedulePasses/Places.h"
+#include "lib/SchedulePasses/Waits.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace modelc;
+using namespace modelc::schedule;
+
+namespace {
+/// Where a product finds an operand.
+struct Found {
+  Value operand, slot; ///< a value has no slot, nor has a place filled once
+};
+} // namespace
+
+/// Whether the op runs more than once in the life of a workgroup.
+static bool isRepeated(Operation *op) {
+  auto loop = op->getParentOfType<LoopOp>();
+  for (; loop; loop = loop->getParentOfType<LoopOp>()) {
+    bool isCondition =
+        loop.getUpperBounds()[0].getDefiningOp<arith::SelectOp>() != nullptr;
+    bool isGrid = loop.getKind() == LoopKind::Workgroups;
+    if (isGrid ? loop.getPersistent() : !isCondition) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// A place that is filled where the load stands. Who reads it waits.
+static Value makePlaceOnce(Places &places, LoadOp load) {
+  Value &place = places.ofLoad[load];
+  if (place) {
+    return place;
+  }
+  auto tile = cast<TileType>(load.getResult().getType());
+  Location loc = load.getLoc();
+  place = makeAlloc(places, loc, tile.with(Space::Shared, {}));
+  OpBuilder builder(load);
+  if (isRepeated(load)) {
+    // The reads of the previous run.
+    SyncOp::create(builder, loc, Scope::Workgroup);
+  }
+  CopyOp::create(builder, loc, TokenType::get(load.getContext()),
+                 load.getSource(), load.getOffsets(), place, ValueRange(),
+                 load.getRows(), load.getPageTable(), load.getSequence(),
+                 load.getValid(), Value(), load.getDimsAttr(),
+                 load.getPageSizeAttr(), UnitAttr());
+  return place;
+}
+
+static Found findOperand(Places &places, MmaOp mma, Value operand,
+                         OperandSpace space) {
+  if (space == OperandSpace::Register) {
+    return {operand, Value()};
+  }
+  auto load = operand.getDefiningOp<LoadOp>();
+  LoopOp loop = sequenceAround(mma);
+  if (load->getParentOp() != loop) {
+    return {makePlaceOnce(places, load), Value()};
+  }
+  OpBuilder builder(mma);
+  Value place = makePlace(places, load, loop);
+  return {place, tripOf(builder, loop)};
+}
+
+/// The op of `block` before which the result of a product must be there; null
+/// where another product goes on with it.
+static Operation *firstUse(Value result, Block *block) {
+  Operation *first = block->getTerminator();
+  for (OpOperand &use : result.getUses()) {
+    auto mma = dyn_cast<MmaOp>(use.getOwner());
+    if (mma && mma->getBlock() == block && mma.getAccumulator() == result) {
+      return nullptr;
+    }
+    Operation *user = block->findAncestorOpInBlock(*use.getOwner());
+    if (user && user->isBeforeInBlock(first)) {
+      first = user;
+    }
+  }
+  return first;
+}
+
+void modelc::placeByLanes(Places &places, MmaOp mma, const MmaRow &row) {
+  Location loc = mma.getLoc();
+  Found a = findOperand(places, mma, mma.getA(), row.aSpace);
+  Found b = findOperand(places, mma, mma.getB(), row.bSpace);
+  OpBuilder builder(mma);
+  if (!a.slot && !b.slot) {
+    // No ring whose rendezvous comes before this product.
+    waitQueue(builder, loc, Queue::Copies);
+    SyncOp::create(builder, loc, Scope::Workgroup);
+  }
+  auto now = MmaOp::create(
+      builder, loc, mma.getResult().getType(), mma.getAccumulator(), a.operand,
+      b.operand, a.slot, b.slot, Value(), mma.getInstructionAttr(),
+      mma.getGridAttr(), mma.getBTransposedAttr(), builder.getUnitAttr());
+  mma.getResult().replaceAllUsesWith(now.getResult());
+  mma.erase();
+  if (Operation *use = firstUse(now.getResult(), now->getBlock())) {
+    builder.setInsertionPoint(use);
+    waitQueue(builder, loc, Queue::Matrix, 0);
+  }
+}

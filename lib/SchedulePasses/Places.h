@@ -1,0 +1,52 @@
+//===- Places.h - Operands of products in shared and tensor memory --------===//
+//
+// Inner to lib/SchedulePasses: what the files that place operands share.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LIB_SCHEDULEPASSES_PLACES_H
+#define LIB_SCHEDULEPASSES_PLACES_H
+
+#include "dialects/Schedule/Schedule.h"
+#include "lib/Hardware/Hardware.h"
+
+namespace modelc {
+
+/// What announces and awaits the box copies of one trip of a loop.
+struct Phase {
+  mlir::Value full;
+  schedule::ArriveOp arrive;
+  schedule::WaitOp wait;
+};
+
+/// Places made so far, so that a load with two readers is copied once.
+struct Places {
+  Places(schedule::KernelOp kernel, const Target &target)
+      : kernel(kernel), target(target) {}
+  schedule::KernelOp kernel;
+  const Target &target;
+  llvm::DenseMap<mlir::Operation *, mlir::Value> ofLoad;
+  llvm::DenseMap<mlir::Operation *, Phase> ofLoop;
+};
+
+/// The loop on sequence whose body holds the op, or null.
+schedule::LoopOp sequenceAround(mlir::Operation *op);
+
+/// The number of the trip: the index itself where the loop steps by one.
+mlir::Value tripOf(mlir::OpBuilder &builder, schedule::LoopOp loop);
+
+/// Storage for the life of the kernel.
+mlir::Value makeAlloc(Places &places, mlir::Location loc, mlir::Type type);
+
+/// The place of a load in the body of `loop`, filled anew every trip by copies
+/// of all lanes, complete before the load, which is left to the caller.
+mlir::Value makePlace(Places &places, schedule::LoadOp load,
+                      schedule::LoopOp loop);
+
+/// A product of four waves whose operands lanes copy to where it reads them:
+/// asynchronous, and awaited before its result is used.
+void placeByLanes(Places &places, schedule::MmaOp mma, const MmaRow &row);
+
+} // namespace modelc
+
+#endif // LIB_SCHEDULEPASSES_PLACES_H
