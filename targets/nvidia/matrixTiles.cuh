@@ -237,10 +237,9 @@ TILE void mma(Tile<float, LC> &c, const Tile<T, LA> &a, Place<SB> b, bool add = 
     constexpr int i = first.value / (width / 2) / partsN;
     repeat<steps>([&](auto step) INLINE {
       // The registers of a themselves: they are read until the wait.
-      I::template multiply<width, BTransposed>(*(float (*)[width / 2])(c.v + first.value),
-                                               *(const uint32_t (*)[4])(a.v + (i * steps + step.value) * I::a),
-                                               groupDescriptor(b, byteOfB<SB, BTransposed>(column, step.value * I::k)),
-                                               add || step.value > 0);
+      I::template multiply<width, BTransposed>(
+          *(float (*)[width / 2])(c.v + first.value), *(const uint32_t (*)[4])(a.v + (i * steps + step.value) * I::a),
+          groupDescriptor(b, byteOfB<SB, BTransposed>(column, step.value * I::k)), add || step.value > 0);
     });
   });
   wgmmaCommit();

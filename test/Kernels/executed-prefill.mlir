@@ -6,6 +6,10 @@
 // RUN: %emulate -DKERNEL='"%t.h200.h"' -DTHREADS=128 -DDYNAMIC_BYTES=163840 -DQUERIES=64 %S/Inputs/prefill.cpp -o %t.h200
 // RUN: env EMULATOR_COPIES=lazy %t.h200 | FileCheck %s
 // RUN: env EMULATOR_COPIES=eager EMULATOR_SEED=3 %t.h200 | FileCheck %s
+// RUN: modelc-opt %s "--kernels-build=target=h200 family=attention-prefill shape=heads:4,kv_heads:2,head_dim:64 tile=queries:128,keys:64,waves:8" --schedule-finish | %emit -o %t.h200.8.h
+// RUN: %emulate -DKERNEL='"%t.h200.8.h"' -DTHREADS=256 -DDYNAMIC_BYTES=163840 -DQUERIES=128 -g -fsanitize=thread -fsanitize-ignorelist=%targets/emulator/tsan.ignore %S/Inputs/prefill.cpp -o %t.h200.8
+// RUN: env EMULATOR_COPIES=lazy %t.h200.8 2>&1 | FileCheck %s --implicit-check-not=race
+// RUN: env EMULATOR_COPIES=eager EMULATOR_SEED=7 %t.h200.8 2>&1 | FileCheck %s --implicit-check-not=race
 // Prefill attention on the emulator: ragged, with and without a past.
 
 // CHECK: prefill: right
