@@ -89,23 +89,12 @@ ValidPart::ValidPart(const BufferUse &use, const IndexValues &sizes) {
     Value begin = use.offsets[use.dims[side]];
     Limit limit{IndexProgram(begin), IndexProgram(end),
                 double(tile.getShape()[side])};
-    if (!limit.begin.isKnown(sizes) || !limit.end.isKnown(sizes)) {
-      open = true;
-      continue;
+    if (limit.begin.isKnown(sizes) && limit.end.isKnown(sizes)) {
+      limits.push_back(std::move(limit));
+    } else {
+      isOpen = true;
     }
-    llvm::append_range(indices, indicesBehind({begin, end}));
-    limits.push_back(std::move(limit));
   }
-}
-
-double ValidPart::at(const IndexValues &values) const {
-  double part = 1;
-  for (const Limit &limit : limits) {
-    double inside = double(limit.end.run(values).value_or(0) -
-                           limit.begin.run(values).value_or(0));
-    part *= std::clamp(inside / limit.extent, 0.0, 1.0);
-  }
-  return part;
 }
 
 /// Values of one grid index that are looked at one by one.

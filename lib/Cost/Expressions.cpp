@@ -8,15 +8,85 @@ using namespace mlir;
 
 namespace modelc {
 
-bool IndexProgram::isArithmetic(mlir::Operation *op) {
-  return isa<arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::DivSIOp,
-             arith::DivUIOp, arith::CeilDivSIOp, arith::CeilDivUIOp,
-             arith::FloorDivSIOp, arith::RemSIOp, arith::RemUIOp,
-             arith::MinSIOp, arith::MinUIOp, arith::MaxSIOp, arith::MaxUIOp,
-             arith::AndIOp, arith::OrIOp, arith::XOrIOp, arith::ShLIOp,
-             arith::ShRSIOp, arith::ShRUIOp, arith::CmpIOp, arith::SelectOp,
-             arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp,
-             arith::ExtUIOp, arith::TruncIOp>(op);
+using Operands = const std::array<int64_t, 3> &;
+using Compute = IndexProgram::Compute;
+
+static Compute compare(arith::CmpIPredicate predicate) {
+  switch (predicate) {
+  case arith::CmpIPredicate::eq:
+    return [](Operands v) { return int64_t(v[0] == v[1]); };
+  case arith::CmpIPredicate::ne:
+    return [](Operands v) { return int64_t(v[0] != v[1]); };
+  case arith::CmpIPredicate::slt:
+  case arith::CmpIPredicate::ult:
+    return [](Operands v) { return int64_t(v[0] < v[1]); };
+  case arith::CmpIPredicate::sle:
+  case arith::CmpIPredicate::ule:
+    return [](Operands v) { return int64_t(v[0] <= v[1]); };
+  case arith::CmpIPredicate::sgt:
+  case arith::CmpIPredicate::ugt:
+    return [](Operands v) { return int64_t(v[0] > v[1]); };
+  case arith::CmpIPredicate::sge:
+  case arith::CmpIPredicate::uge:
+    return [](Operands v) { return int64_t(v[0] >= v[1]); };
+  }
+  llvm_unreachable("a predicate of integers");
+}
+
+/// Sums, products and casts: equal values need equal leaves.
+static Compute computeLinear(mlir::Operation *op) {
+  return TypeSwitch<mlir::Operation *, Compute>(op)
+      .Case(
+          [](arith::AddIOp) { return [](Operands v) { return v[0] + v[1]; }; })
+      .Case(
+          [](arith::SubIOp) { return [](Operands v) { return v[0] - v[1]; }; })
+      .Case(
+          [](arith::MulIOp) { return [](Operands v) { return v[0] * v[1]; }; })
+      .Case<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp,
+            arith::ExtUIOp>(
+          [](auto) { return [](Operands v) { return v[0]; }; })
+      .Default([](mlir::Operation *) { return nullptr; });
+}
+
+/// The others. Division by zero answers 0: a size of zero makes an empty grid
+/// anyway.
+static Compute computeOther(mlir::Operation *op) {
+  return TypeSwitch<mlir::Operation *, Compute>(op)
+      .Case<arith::DivSIOp, arith::DivUIOp>([](auto) {
+        return [](Operands v) { return v[1] == 0 ? 0 : v[0] / v[1]; };
+      })
+      .Case<arith::CeilDivSIOp, arith::CeilDivUIOp>([](auto) {
+        return [](Operands v) {
+          return v[1] == 0 ? 0 : llvm::divideCeilSigned(v[0], v[1]);
+        };
+      })
+      .Case([](arith::FloorDivSIOp) {
+        return [](Operands v) {
+          return v[1] == 0 ? 0 : llvm::divideFloorSigned(v[0], v[1]);
+        };
+      })
+      .Case<arith::RemSIOp, arith::RemUIOp>([](auto) {
+        return [](Operands v) { return v[1] == 0 ? 0 : v[0] % v[1]; };
+      })
+      .Case<arith::MinSIOp, arith::MinUIOp>(
+          [](auto) { return [](Operands v) { return std::min(v[0], v[1]); }; })
+      .Case<arith::MaxSIOp, arith::MaxUIOp>(
+          [](auto) { return [](Operands v) { return std::max(v[0], v[1]); }; })
+      .Case(
+          [](arith::AndIOp) { return [](Operands v) { return v[0] & v[1]; }; })
+      .Case([](arith::OrIOp) { return [](Operands v) { return v[0] | v[1]; }; })
+      .Case(
+          [](arith::XOrIOp) { return [](Operands v) { return v[0] ^ v[1]; }; })
+      .Case(
+          [](arith::ShLIOp) { return [](Operands v) { return v[0] << v[1]; }; })
+      .Case<arith::ShRSIOp, arith::ShRUIOp>(
+          [](auto) { return [](Operands v) { return v[0] >> v[1]; }; })
+      .Case([](arith::CmpIOp cmp) { return compare(cmp.getPredicate()); })
+      .Case([](arith::SelectOp) {
+        return [](Operands v) { return v[0] ? v[1] : v[2]; };
+      })
+      .Case([](arith::TruncIOp) { return [](Operands v) { return v[0]; }; })
+      .Default([](mlir::Operation *) { return nullptr; });
 }
 
 static bool isIndexOfLoop(Value value) {
@@ -27,41 +97,54 @@ static bool isIndexOfLoop(Value value) {
   return loop && argument.getArgNumber() < loop.getUpperBounds().size();
 }
 
+/// The value of a constant; truth is 1.
+static std::optional<int64_t> constantOf(Value value) {
+  auto constant = value.getDefiningOp<arith::ConstantOp>();
+  auto integer =
+      constant ? dyn_cast<IntegerAttr>(constant.getValue()) : nullptr;
+  if (!integer) {
+    return std::nullopt;
+  }
+  return value.getType().isInteger(1)
+             ? int64_t(integer.getValue().getZExtValue())
+             : integer.getValue().getSExtValue();
+}
+
 IndexProgram::IndexProgram(Value root) {
   // Operands before users: a worklist that visits each value twice.
-  DenseMap<Value, unsigned> places;
-  SmallVector<std::pair<Value, bool>> pending = {{root, false}};
+  SmallVector<Value, 8> places;
+  SmallVector<std::pair<Value, bool>, 8> pending = {{root, false}};
   while (!pending.empty()) {
     auto [value, ready] = pending.pop_back_val();
-    if (places.contains(value)) {
+    if (llvm::is_contained(places, value)) {
       continue;
     }
     mlir::Operation *op = value.getDefiningOp();
     Operation entry;
-    auto constant = op ? dyn_cast<arith::ConstantOp>(op) : nullptr;
-    auto integer =
-        constant ? dyn_cast<IntegerAttr>(constant.getValue()) : nullptr;
-    if (integer) {
-      entry.op = op;
-      entry.constant = value.getType().isInteger(1)
-                           ? int64_t(integer.getValue().getZExtValue())
-                           : integer.getValue().getSExtValue();
-    } else if (!op || !isArithmetic(op)) {
+    if (std::optional<int64_t> constant = constantOf(value)) {
+      entry.constant = *constant;
+    } else if (Compute known = op ? computeLinear(op) : nullptr) {
+      entry.compute = known;
+    } else if (Compute other = op ? computeOther(op) : nullptr) {
+      entry.compute = other;
+      linear = false;
+    } else {
       entry.leaf = value;
-    } else if (!ready) {
+    }
+    if (entry.compute && !ready) {
       pending.push_back({value, true});
       for (Value operand : op->getOperands()) {
         pending.push_back({operand, false});
       }
       continue;
-    } else {
-      entry.op = op;
-      for (Value operand : op->getOperands()) {
-        entry.operands.push_back(places.lookup(operand));
+    }
+    if (entry.compute) {
+      for (auto [position, operand] : llvm::enumerate(op->getOperands())) {
+        entry.operands[position] = llvm::find(places, operand) - places.begin();
       }
     }
-    places[value] = list.size();
-    list.push_back(std::move(entry));
+    places.push_back(value);
+    list.push_back(entry);
   }
 }
 
@@ -74,6 +157,11 @@ Value IndexProgram::missing(const IndexValues &values) const {
   return {};
 }
 
+bool IndexProgram::reads(Value leaf) const {
+  return llvm::any_of(
+      list, [&](const Operation &entry) { return entry.leaf == leaf; });
+}
+
 bool IndexProgram::isKnown(const IndexValues &sizes) const {
   return llvm::all_of(list, [&](const Operation &entry) {
     return !entry.leaf || isIndexOfLoop(entry.leaf) ||
@@ -81,102 +169,23 @@ bool IndexProgram::isKnown(const IndexValues &sizes) const {
   });
 }
 
-bool IndexProgram::isLinear() const {
-  return llvm::all_of(list, [](const Operation &entry) {
-    return !entry.op || entry.operands.empty() ||
-           isa<arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::IndexCastOp,
-               arith::IndexCastUIOp, arith::ExtSIOp, arith::ExtUIOp>(entry.op);
-  });
-}
-
-static bool compare(arith::CmpIPredicate predicate, int64_t a, int64_t b) {
-  switch (predicate) {
-  case arith::CmpIPredicate::eq:
-    return a == b;
-  case arith::CmpIPredicate::ne:
-    return a != b;
-  case arith::CmpIPredicate::slt:
-  case arith::CmpIPredicate::ult:
-    return a < b;
-  case arith::CmpIPredicate::sle:
-  case arith::CmpIPredicate::ule:
-    return a <= b;
-  case arith::CmpIPredicate::sgt:
-  case arith::CmpIPredicate::ugt:
-    return a > b;
-  case arith::CmpIPredicate::sge:
-  case arith::CmpIPredicate::uge:
-    return a >= b;
-  }
-  return false;
-}
-
-/// Division by zero answers 0: a size of zero makes an empty grid anyway.
-static int64_t divide(int64_t a, int64_t b, int64_t (*how)(int64_t, int64_t)) {
-  return b == 0 ? 0 : how(a, b);
-}
-
-static int64_t compute(mlir::Operation *op, ArrayRef<int64_t> v) {
-  using Divide = int64_t (*)(int64_t, int64_t);
-  constexpr Divide kDown = [](int64_t a, int64_t b) { return a / b; };
-  constexpr Divide kFloor = [](int64_t a, int64_t b) {
-    return llvm::divideFloorSigned(a, b);
-  };
-  constexpr Divide kCeil = [](int64_t a, int64_t b) {
-    return llvm::divideCeilSigned(a, b);
-  };
-  constexpr Divide kRest = [](int64_t a, int64_t b) { return a % b; };
-  return TypeSwitch<mlir::Operation *, int64_t>(op)
-      .Case([&](arith::AddIOp) { return v[0] + v[1]; })
-      .Case([&](arith::SubIOp) { return v[0] - v[1]; })
-      .Case([&](arith::MulIOp) { return v[0] * v[1]; })
-      .Case<arith::DivSIOp, arith::DivUIOp>(
-          [&](auto) { return divide(v[0], v[1], kDown); })
-      .Case<arith::CeilDivSIOp, arith::CeilDivUIOp>(
-          [&](auto) { return divide(v[0], v[1], kCeil); })
-      .Case([&](arith::FloorDivSIOp) { return divide(v[0], v[1], kFloor); })
-      .Case<arith::RemSIOp, arith::RemUIOp>(
-          [&](auto) { return divide(v[0], v[1], kRest); })
-      .Case<arith::MinSIOp, arith::MinUIOp>(
-          [&](auto) { return std::min(v[0], v[1]); })
-      .Case<arith::MaxSIOp, arith::MaxUIOp>(
-          [&](auto) { return std::max(v[0], v[1]); })
-      .Case([&](arith::AndIOp) { return v[0] & v[1]; })
-      .Case([&](arith::OrIOp) { return v[0] | v[1]; })
-      .Case([&](arith::XOrIOp) { return v[0] ^ v[1]; })
-      .Case([&](arith::ShLIOp) { return v[0] << v[1]; })
-      .Case<arith::ShRSIOp, arith::ShRUIOp>([&](auto) { return v[0] >> v[1]; })
-      .Case([&](arith::CmpIOp cmp) {
-        return int64_t(compare(cmp.getPredicate(), v[0], v[1]));
-      })
-      .Case([&](arith::SelectOp) { return v[0] ? v[1] : v[2]; })
-      .Default([&](mlir::Operation *) { return v[0]; }); // casts
-}
-
 std::optional<int64_t> IndexProgram::run(const IndexValues &values) const {
-  SmallVector<std::optional<int64_t>, 16> results;
-  SmallVector<int64_t, 3> operands;
+  SmallVector<int64_t, 16> results;
   for (const Operation &entry : list) {
     if (entry.leaf) {
       auto found = values.find(entry.leaf);
-      results.push_back(found == values.end()
-                            ? std::nullopt
-                            : std::optional<int64_t>(found->second));
-      continue;
-    }
-    if (entry.operands.empty()) {
+      if (found == values.end()) {
+        // A minimum or select may hide an unknown value; it stays unknown.
+        return std::nullopt;
+      }
+      results.push_back(found->second);
+    } else if (entry.compute) {
+      results.push_back(
+          entry.compute({results[entry.operands[0]], results[entry.operands[1]],
+                         results[entry.operands[2]]}));
+    } else {
       results.push_back(entry.constant);
-      continue;
     }
-    operands.clear();
-    bool known = true;
-    for (unsigned operand : entry.operands) {
-      known &= results[operand].has_value();
-      operands.push_back(results[operand].value_or(0));
-    }
-    // A minimum or select may hide an unknown value; it stays unknown.
-    results.push_back(known ? std::optional(compute(entry.op, operands))
-                            : std::nullopt);
   }
   return results.back();
 }

@@ -5,7 +5,7 @@
 
 #include "mlir/IR/Value.h"
 #include "llvm/ADT/DenseMap.h"
-#include "llvm/ADT/STLFunctionalExtras.h"
+#include <array>
 #include <optional>
 
 namespace modelc {
@@ -24,20 +24,25 @@ public:
 
   /// Has a value wherever the indices of loops have one.
   bool isKnown(const IndexValues &sizes) const;
+  /// Whether it depends on a leaf.
+  bool reads(mlir::Value leaf) const;
   /// The first value that `values` lacks; null if there is none.
   mlir::Value missing(const IndexValues &values) const;
   /// No division, minimum or choice: equal values need equal leaves.
-  bool isLinear() const;
+  bool isLinear() const { return linear; }
+
+  /// What an operation makes of its operands.
+  using Compute = int64_t (*)(const std::array<int64_t, 3> &operands);
 
 private:
   struct Operation {
-    mlir::Operation *op = nullptr; // null: a leaf
-    mlir::Value leaf;
+    Compute compute = nullptr; // null: a leaf or a constant
+    mlir::Value leaf;          // null: not a leaf
     int64_t constant = 0;
-    llvm::SmallVector<unsigned, 3> operands;
+    std::array<unsigned, 3> operands = {0, 0, 0}; // places in the list
   };
-  static bool isArithmetic(mlir::Operation *op);
-  llvm::SmallVector<Operation, 8> list;
+  llvm::SmallVector<Operation, 4> list; // operands before users
+  bool linear = true;
 };
 
 /// Value of one index expression; none as in IndexProgram::run.

@@ -16,13 +16,21 @@ struct Level {
   IndexProgram lower, upper;
   std::optional<IndexProgram> step;
   bool known = true; // the bounds follow from sizes and outer indices
-  llvm::SmallVector<mlir::Value> dependsOn; // indices behind known bounds
+  /// Whether known bounds read an outer index.
+  bool reads(mlir::Value outer) const;
 };
 
 /// Trips of one execution of a loop along an index, and where they begin.
 struct Trips {
   double count = 0;
   int64_t first = 0, step = 1;
+};
+
+/// The part of a tile that lies inside a limit: of `extent` elements from
+/// `begin`, those before `end`.
+struct Limit {
+  IndexProgram begin, end;
+  double extent;
 };
 
 /// Means over loops whose bounds and bodies depend on outer indices. Indices on
@@ -41,12 +49,10 @@ public:
   llvm::FailureOr<Trips> trips(const Level &level,
                                const IndexValues &outer) const;
 
-  /// Sum of `leaf` over all iterations of the levels. `leafDependsOn` are the
-  /// indices that `leaf` reads.
-  using Leaf = llvm::function_ref<double(const IndexValues &)>;
+  /// Sum over all iterations of the product of the parts, from 0 to 1, that lie
+  /// inside the limits.
   llvm::FailureOr<double> sum(llvm::ArrayRef<Level> levels,
-                              llvm::ArrayRef<mlir::Value> leafDependsOn,
-                              Leaf leaf) const;
+                              llvm::ArrayRef<Limit> limits) const;
   /// Number of iterations.
   llvm::FailureOr<double> count(llvm::ArrayRef<Level> levels) const;
   /// The largest number of iterations of `inner` for any value of `outer`.
@@ -56,9 +62,6 @@ public:
   const IndexValues &knownSizes() const { return sizes; }
 
 private:
-  llvm::FailureOr<double> sumFrom(llvm::ArrayRef<Level> levels,
-                                  llvm::ArrayRef<bool> sampled, unsigned most,
-                                  Leaf leaf, IndexValues &values) const;
   llvm::LogicalResult visit(llvm::ArrayRef<Level> outer,
                             llvm::ArrayRef<Level> inner, IndexValues &values,
                             double &most) const;

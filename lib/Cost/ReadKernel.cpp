@@ -145,9 +145,8 @@ LogicalResult KernelReader::findLongest() {
   ArrayRef<Level> levels = nest.levels;
   ArrayRef<Level> inner = levels.drop_front(grid.size());
   bool varies = llvm::any_of(inner, [&](const Level &level) {
-    return llvm::any_of(grid, [&](const Level &outer) {
-      return llvm::is_contained(level.dependsOn, outer.index);
-    });
+    return llvm::any_of(
+        grid, [&](const Level &outer) { return level.reads(outer.index); });
   });
   if (!varies) {
     return success();

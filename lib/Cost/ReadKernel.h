@@ -35,26 +35,11 @@ struct BufferUse {
 /// The buffer side of `op`; none if it touches no global memory.
 std::optional<BufferUse> bufferUse(mlir::Operation *op);
 
-/// The limits `valid` of a use, ready to be asked at many points.
-class ValidPart {
-public:
+/// The limits `valid` of a use.
+struct ValidPart {
   ValidPart(const BufferUse &use, const IndexValues &sizes);
-  /// Part of the tile that lies inside the limits at given indices. Limits that
-  /// only the device knows count as far away.
-  double at(const IndexValues &values) const;
-  /// The indices on which it depends.
-  llvm::ArrayRef<mlir::Value> dependsOn() const { return indices; }
-  /// Only the device knows one of the limits.
-  bool isOpen() const { return open; }
-
-private:
-  struct Limit {
-    IndexProgram begin, end;
-    double extent;
-  };
-  std::vector<Limit> limits;
-  llvm::SmallVector<mlir::Value> indices;
-  bool open = false;
+  std::vector<Limit> limits; // that follow from sizes and indices
+  bool isOpen = false;       // only the device knows one: it counts as far away
 };
 
 /// How the address depends on each index of the grid.

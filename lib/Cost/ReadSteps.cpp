@@ -138,10 +138,7 @@ LogicalResult KernelReader::addAccess(const BufferUse &use, Region region,
   }
   ArrayRef<Level> levels = nest.levels;
   ValidPart valid(use, iterations.knownSizes());
-  FailureOr<double> inside =
-      iterations.sum(levels, valid.dependsOn(), [&](const IndexValues &values) {
-        return valid.at(values);
-      });
+  FailureOr<double> inside = iterations.sum(levels, valid.limits);
   FailureOr<double> walked = tilesWalked(use, levels);
   if (failed(inside) || failed(walked)) {
     return failure();
@@ -151,7 +148,7 @@ LogicalResult KernelReader::addAccess(const BufferUse &use, Region region,
     access.name = kernel.getArgumentName(argument.getArgNumber());
   }
   access.bytes = bytes * *inside / std::max(nest.executions, 1e-9);
-  access.bytes *= valid.isOpen() ? partBeforeEnd(use, region) : 1;
+  access.bytes *= valid.isOpen ? partBeforeEnd(use, region) : 1;
   access.executions = nest.executions / work.workgroups();
   access.walked = *walked;
   access.uses = gridUses(use, grid, iterations);
