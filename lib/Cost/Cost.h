@@ -141,6 +141,7 @@ struct GridUse {
   bool depends = false;
   /// Number of the address class of each index value; empty = all differ.
   std::vector<uint32_t> classes;
+  bool operator==(const GridUse &) const = default;
 };
 
 /// One op that touches global memory.

@@ -14,6 +14,7 @@
 
 #include "lib/Cost/Traffic.h"
 #include "dialects/Schedule/Schedule.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 #include <cmath>
@@ -60,30 +61,50 @@ static uint64_t classOf(const GridUse &use, int64_t index) {
   return index < int64_t(use.classes.size()) ? use.classes[index] : index;
 }
 
-/// Different addresses of each access among workgroups first, first + stride...
-static std::vector<double> uniqueAddresses(const KernelWork &work,
-                                           int64_t count, int64_t stride) {
-  schedule::GridOrder order({work.orderChiplets, work.orderRows});
-  llvm::SmallVector<int64_t, 4> extents(work.grid.begin(), work.grid.end());
-  std::vector<std::vector<uint64_t>> keys(work.accesses.size());
-  llvm::SmallVector<int64_t, 4> indices;
-  for (int64_t launched = 0; launched < count; launched += stride) {
-    order.indicesOf(launched, extents, indices);
-    for (auto [number, access] : llvm::enumerate(work.accesses)) {
-      uint64_t key = 0;
-      for (auto [use, index] : llvm::zip(access.uses, indices)) {
-        key = key * 1000003 + classOf(use, index);
-      }
-      keys[number].push_back(key);
+namespace {
+/// The workgroups that run at once, by the indices of their tiles.
+class Round {
+public:
+  Round(const KernelWork &work, int64_t count) : work(work), tiles(count) {
+    schedule::GridOrder order({work.orderChiplets, work.orderRows});
+    llvm::SmallVector<int64_t, 4> extents(work.grid.begin(), work.grid.end());
+    for (auto [launched, tile] : llvm::enumerate(tiles)) {
+      order.indicesOf(launched, extents, tile);
     }
   }
-  std::vector<double> unique;
-  for (std::vector<uint64_t> &list : keys) {
-    llvm::sort(list);
-    unique.push_back(std::unique(list.begin(), list.end()) - list.begin());
+  /// Different addresses of each access among every `stride`-th workgroup.
+  std::vector<double> uniqueAddresses(int64_t stride) const {
+    std::vector<double> unique;
+    for (const Access &access : work.accesses) {
+      size_t alike =
+          std::distance(work.accesses.begin(),
+                        llvm::find_if(work.accesses, [&](const Access &other) {
+                          return other.uses == access.uses;
+                        }));
+      unique.push_back(alike < unique.size() ? unique[alike]
+                                             : count(access, stride));
+    }
+    return unique;
   }
-  return unique;
-}
+
+private:
+  double count(const Access &access, int64_t stride) const {
+    llvm::DenseSet<uint64_t> keys;
+    keys.reserve(tiles.size() / stride);
+    for (size_t number = 0; number < tiles.size(); number += stride) {
+      uint64_t key = 0;
+      for (auto [use, index] : llvm::zip(access.uses, tiles[number])) {
+        key = key * 1000003 + classOf(use, index);
+      }
+      keys.insert(key);
+    }
+    return keys.size();
+  }
+
+  const KernelWork &work;
+  std::vector<llvm::SmallVector<int64_t, 4>> tiles;
+};
+} // namespace
 
 /// Bytes that the kernel touches at least once.
 static double distinctBytes(const KernelWork &work, const Access &access) {
@@ -127,9 +148,10 @@ TrafficByAccess trafficOf(const KernelWork &work, const Target &target,
                                       workgroupsPerUnit(work, target, limit));
   double rounds = atOnce > 0 ? count / atOnce : 0;
   int64_t chiplets = std::max<int64_t>(1, target.execution.chiplets);
-  std::vector<double> all = uniqueAddresses(work, atOnce, 1);
+  Round round(work, static_cast<int64_t>(atOnce));
+  std::vector<double> all = round.uniqueAddresses(1);
   std::vector<double> ofChiplet =
-      chiplets > 1 ? uniqueAddresses(work, atOnce, chiplets) : all;
+      chiplets > 1 ? round.uniqueAddresses(chiplets) : all;
   double capacity =
       std::max<double>(target.cache.l2Bytes, target.cache.llcBytes) -
       options.cacheBytesTaken;
