@@ -16,10 +16,18 @@ using namespace modelc::schedule;
 
 namespace modelc {
 static llvm::hash_code hash_value(const Layout &layout) {
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  layout.print(os);
-  return llvm::hash_value(text);
+  llvm::hash_code hash(layout.inputs().size());
+  for (const Layout::Input &input : layout.inputs()) {
+    hash = llvm::hash_combine(hash, input.name, input.bits.size());
+    for (const Layout::Image &image : input.bits) {
+      hash = llvm::hash_combine(
+          hash, llvm::hash_combine_range(image.begin(), image.end()));
+    }
+  }
+  for (const Layout::Output &output : layout.outputs()) {
+    hash = llvm::hash_combine(hash, output.name, output.size);
+  }
+  return hash;
 }
 } // namespace modelc
 

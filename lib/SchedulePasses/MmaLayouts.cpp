@@ -7,69 +7,65 @@ using namespace modelc;
 using namespace modelc::schedule;
 using llvm::SmallVector;
 
-/// An empty map of (register, lane, wave) to one element.
-static Layout unitLayout() {
-  return Layout({{"register", {}}, {"lane", {}}, {"wave", {}}},
-                {{"row", 1}, {"column", 1}});
-}
+namespace {
+/// A map of (register, lane, wave) to (row, column) that grows from one element
+/// by copies of itself.
+struct Growing {
+  using Bits = SmallVector<Layout::Image, 8>;
+  Bits registers = {}, lanes = {}, waves = {};
+  int64_t rows = 1, columns = 1;
 
-/// Which input the copies of a tile run over, and along which dimension.
-struct Repeat {
-  const char *input;
-  int64_t rows, columns; ///< one of them is 1
+  /// Copies side by side along the rows or columns, for the next values of an
+  /// input.
+  void copyRows(Bits Growing::*input, int64_t count) {
+    for (int64_t step = 1; step < count; step *= 2) {
+      (this->*input).push_back({static_cast<int32_t>(step * rows), 0});
+    }
+    rows *= count;
+  }
+  void copyColumns(Bits Growing::*input, int64_t count) {
+    for (int64_t step = 1; step < count; step *= 2) {
+      (this->*input).push_back({0, static_cast<int32_t>(step * columns)});
+    }
+    columns *= count;
+  }
+  /// `count` values of an input that all hold the same elements.
+  void replicate(Bits Growing::*input, int64_t count) {
+    for (int64_t done = 1; done < count; done *= 2) {
+      (this->*input).push_back({0, 0});
+    }
+  }
+  Layout finish() {
+    return Layout({{"register", std::move(registers)},
+                   {"lane", std::move(lanes)},
+                   {"wave", std::move(waves)}},
+                  {{"row", static_cast<int32_t>(rows)},
+                   {"column", static_cast<int32_t>(columns)}});
+  }
 };
-
-/// `layout` followed by copies of itself side by side.
-static Layout repeat(const Layout &layout, Repeat by) {
-  Layout copies = unitLayout();
-  SmallVector<Layout::Input, 3> inputs(copies.inputs());
-  for (Layout::Input &input : inputs) {
-    for (int64_t step = 1; input.name == by.input && step < by.rows;
-         step *= 2) {
-      input.bits.push_back({static_cast<int32_t>(step), 0});
-    }
-    for (int64_t step = 1; input.name == by.input && step < by.columns;
-         step *= 2) {
-      input.bits.push_back({0, static_cast<int32_t>(step)});
-    }
-  }
-  return layout.product(
-      Layout(inputs, {{"row", static_cast<int32_t>(by.rows)},
-                      {"column", static_cast<int32_t>(by.columns)}}));
-}
-
-/// `count` values of an input that all hold the same elements.
-static Layout replicate(const Layout &layout, const char *name, int64_t count) {
-  SmallVector<Layout::Input, 3> inputs(layout.inputs());
-  for (Layout::Input &input : inputs) {
-    for (int64_t done = 1; input.name == name && done < count; done *= 2) {
-      input.bits.push_back({0, 0});
-    }
-  }
-  return Layout(inputs, layout.outputs());
-}
+} // namespace
 
 /// One fragment. Lanes beyond a wave are waves of the group of four; bits that
 /// lie beyond the tile (a narrower instruction) are absent.
-static Layout fragment(const FragmentLayout &fragment, int64_t rows,
-                       int64_t columns, int64_t waveSize) {
-  Layout::Input registers{"register", {}}, lanes{"lane", {}}, waves{"wave", {}};
+static Growing fragment(const FragmentLayout &fragment, int64_t rows,
+                        int64_t columns, int64_t waveSize) {
+  Growing layout;
+  layout.rows = rows;
+  layout.columns = columns;
   auto image = [](std::pair<int64_t, int64_t> at) {
     return Layout::Image{static_cast<int32_t>(at.first),
                          static_cast<int32_t>(at.second)};
   };
   for (std::pair<int64_t, int64_t> at : fragment.reg) {
     if (at.first < rows && at.second < columns) {
-      registers.bits.push_back(image(at));
+      layout.registers.push_back(image(at));
     }
   }
   for (std::pair<int64_t, int64_t> at : fragment.lane) {
-    bool inWave = lanes.size() < waveSize;
-    (inWave ? lanes : waves).bits.push_back(image(at));
+    bool inWave = (int64_t(1) << layout.lanes.size()) < waveSize;
+    (inWave ? layout.lanes : layout.waves).push_back(image(at));
   }
-  return Layout({registers, lanes, waves},
-                {{"row", static_cast<int32_t>(rows)},
-                 {"column", static_cast<int32_t>(columns)}});
+  return layout;
 }
 
 int64_t modelc::issuers(const MmaRow &row, int64_t waves) {
@@ -117,39 +113,31 @@ MmaSplit modelc::splitOf(MmaOp mma, const Target &target) {
   return split;
 }
 
-/// Spreads over issuers along N and M (one of them replicates an operand) and
-/// fills up the waves.
-static Layout spread(Layout layout, const MmaSplit &split, bool alongM,
-                     bool alongN) {
-  int64_t gridM = split.gridM, gridN = split.gridN;
-  if (alongM && alongN) {
-    layout = repeat(layout, {"wave", 1, gridN});
-    layout = repeat(layout, {"wave", gridM, 1});
-  } else if (alongM) {
-    layout = replicate(layout, "wave", gridN);
-    layout = repeat(layout, {"wave", gridM, 1});
-  } else {
-    layout = repeat(layout, {"wave", gridN, 1});
-    layout = replicate(layout, "wave", gridM);
-  }
-  return replicate(layout, "wave", split.waves / layout.inputSize("wave"));
+/// Fills up the waves of the workgroup by others that hold the same.
+static Layout filled(Growing layout, const MmaSplit &split) {
+  layout.replicate(&Growing::waves, split.waves >> layout.waves.size());
+  return layout.finish();
 }
 
 Layout modelc::operandALayout(const MmaSplit &split) {
   const MmaRow &row = *split.row;
-  Layout layout = fragment(row.aLayout, row.m, row.k, split.waveSize);
-  layout = repeat(layout, {"register", 1, split.k / row.k});
-  layout = repeat(layout, {"register", split.m / split.gridM / row.m, 1});
-  return spread(layout, split, /*alongM=*/true, /*alongN=*/false);
+  Growing layout = fragment(row.aLayout, row.m, row.k, split.waveSize);
+  layout.copyColumns(&Growing::registers, split.k / row.k);
+  layout.copyRows(&Growing::registers, split.m / split.gridM / row.m);
+  layout.replicate(&Growing::waves, split.gridN);
+  layout.copyRows(&Growing::waves, split.gridM);
+  return filled(std::move(layout), split);
 }
 
 Layout modelc::operandBLayout(const MmaSplit &split) {
   const MmaRow &row = *split.row;
   int64_t width = split.width();
-  Layout layout = fragment(row.bLayout, width, row.k, split.waveSize);
-  layout = repeat(layout, {"register", 1, split.k / row.k});
-  layout = repeat(layout, {"register", split.n / split.gridN / width, 1});
-  return spread(layout, split, /*alongM=*/false, /*alongN=*/true);
+  Growing layout = fragment(row.bLayout, width, row.k, split.waveSize);
+  layout.copyColumns(&Growing::registers, split.k / row.k);
+  layout.copyRows(&Growing::registers, split.n / split.gridN / width);
+  layout.copyRows(&Growing::waves, split.gridN);
+  layout.replicate(&Growing::waves, split.gridM);
+  return filled(std::move(layout), split);
 }
 
 Layout modelc::accumulatorLayout(const MmaSplit &split) {
@@ -161,35 +149,45 @@ Layout modelc::accumulatorLayout(const MmaSplit &split) {
     fours = std::min<int64_t>(std::max<int64_t>(split.waves / 4, 1), columns);
   }
   int64_t width = std::min(split.width(), columns / fours);
-  Layout layout = fragment(row.cLayout, row.m, width, split.waveSize);
-  layout = repeat(layout, {"register", 1, columns / fours / width});
-  layout = repeat(layout, {"register", split.m / split.gridM / row.m, 1});
-  layout = repeat(layout, {"wave", 1, fours});
-  return spread(layout, split, /*alongM=*/true, /*alongN=*/true);
+  Growing layout = fragment(row.cLayout, row.m, width, split.waveSize);
+  layout.copyColumns(&Growing::registers, columns / fours / width);
+  layout.copyRows(&Growing::registers, split.m / split.gridM / row.m);
+  layout.copyColumns(&Growing::waves, fours);
+  layout.copyColumns(&Growing::waves, split.gridN);
+  layout.copyRows(&Growing::waves, split.gridM);
+  return filled(std::move(layout), split);
 }
 
-Layout modelc::blockedLayout(int64_t rows, int64_t columns, int64_t vector,
-                             int64_t waveSize, int64_t waves) {
+static Growing blocked(int64_t rows, int64_t columns, int64_t vector,
+                       int64_t waveSize, int64_t waves) {
   vector = std::min(vector, columns);
   int64_t lanesWide = std::min(waveSize, columns / vector);
   int64_t lanesHigh = std::min(waveSize / lanesWide, rows);
   int64_t left = columns / vector / lanesWide;
   int64_t wavesHigh = std::min(waves, rows / lanesHigh);
   int64_t wavesWide = std::min(waves / wavesHigh, left);
-  Layout layout = repeat(unitLayout(), {"register", 1, vector});
-  layout = repeat(layout, {"lane", 1, lanesWide});
-  layout = repeat(layout, {"lane", lanesHigh, 1});
-  layout = replicate(layout, "lane", waveSize / lanesWide / lanesHigh);
-  layout = repeat(layout, {"wave", 1, wavesWide});
-  layout = repeat(layout, {"wave", wavesHigh, 1});
-  layout = replicate(layout, "wave", waves / wavesWide / wavesHigh);
-  layout = repeat(layout, {"register", 1, left / wavesWide});
-  return repeat(layout, {"register", rows / lanesHigh / wavesHigh, 1});
+  Growing layout;
+  layout.copyColumns(&Growing::registers, vector);
+  layout.copyColumns(&Growing::lanes, lanesWide);
+  layout.copyRows(&Growing::lanes, lanesHigh);
+  layout.replicate(&Growing::lanes, waveSize / lanesWide / lanesHigh);
+  layout.copyColumns(&Growing::waves, wavesWide);
+  layout.copyRows(&Growing::waves, wavesHigh);
+  layout.replicate(&Growing::waves, waves / wavesWide / wavesHigh);
+  layout.copyColumns(&Growing::registers, left / wavesWide);
+  layout.copyRows(&Growing::registers, rows / lanesHigh / wavesHigh);
+  return layout;
+}
+
+Layout modelc::blockedLayout(int64_t rows, int64_t columns, int64_t vector,
+                             int64_t waveSize, int64_t waves) {
+  return blocked(rows, columns, vector, waveSize, waves).finish();
 }
 
 Layout modelc::rowNumbersLayout(TileType numbers, int64_t waveSize,
                                 int64_t waves) {
-  Layout oneWave =
-      blockedLayout(numbers.getRows(), numbers.getColumns(), 1, waveSize, 1);
-  return replicate(oneWave, "wave", waves);
+  Growing layout =
+      blocked(numbers.getRows(), numbers.getColumns(), 1, waveSize, 1);
+  layout.replicate(&Growing::waves, waves);
+  return layout.finish();
 }
