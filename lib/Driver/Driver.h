@@ -75,6 +75,11 @@ int showTargets(llvm::StringRef name, llvm::ArrayRef<std::string> overrides,
 int importToToml(llvm::StringRef input, llvm::StringRef output,
                  llvm::raw_ostream &out, llvm::raw_ostream &errors);
 
+/// The whole of modelc-bench: `modelc-bench accuracy FILE...` predicts every
+/// measured kernel of the tables from the schedule that would be chosen for it
+/// and prints how far off the predictions are. Returns an ExitCode.
+int benchMain(int argc, char **argv);
+
 void printVersion(llvm::raw_ostream &out);
 
 } // namespace modelc

@@ -1,0 +1,210 @@
+//===- Accuracy.cpp - How far predictions are from measurements -----------===//
+
+#include "lib/Driver/Driver.h"
+#include "lib/Driver/Predict.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+#include <cmath>
+
+using namespace modelc;
+using llvm::ArrayRef;
+using llvm::raw_ostream;
+using llvm::StringRef;
+
+/// The value below which `part` of the sorted values lie.
+static double quantile(ArrayRef<double> sorted, double part) {
+  return sorted[std::min<size_t>(sorted.size() * part, sorted.size() - 1)];
+}
+
+/// A time that the machine cannot reach: its tables count work that was not
+/// done (keys that sequences share, launches that overlap).
+static bool isBeyondPhysics(const MeasuredRow &row, const Target &target) {
+  double peak = 0;
+  bool isNarrow = row.type == "fp8";
+  for (const MmaRow &mma : target.mma) {
+    if (StringRef(mma.aType).starts_with("f8") == isNarrow) {
+      peak = std::max(peak, target.flopPerSecond(mma));
+    }
+  }
+  double cached = std::max<double>(target.cache.l2Bytes, target.cache.llcBytes);
+  return row.elements == 0 &&
+         ((peak > 0 && row.flop() / peak > row.seconds) ||
+          (row.bytes() - cached) / target.memory.bandwidth > row.seconds);
+}
+
+namespace {
+/// Predictions of one chip, kind and type.
+struct Group {
+  std::vector<const Prediction *> good;
+  unsigned unphysical = 0;
+  std::map<std::string, unsigned> reasons; // without a prediction, by why
+};
+using Groups = std::map<std::string, Group>;
+} // namespace
+
+static std::string groupOf(const MeasuredRow &row) {
+  std::string types = row.cacheType == row.type
+                          ? row.type
+                          : row.type + ", cache " + row.cacheType;
+  return row.chip + ", " + nameOf(row.kind).str() + ", " + types;
+}
+
+static Groups grouped(ArrayRef<Prediction> predictions,
+                      const Machines &machines) {
+  Groups groups;
+  for (const Prediction &prediction : predictions) {
+    const MeasuredRow &row = *prediction.row;
+    Group &group = groups[groupOf(row)];
+    if (prediction.seconds == 0) {
+      ++group.reasons[prediction.reason];
+    } else if (isBeyondPhysics(row, machines.at(row.chip))) {
+      ++group.unphysical;
+    } else {
+      group.good.push_back(&prediction);
+    }
+  }
+  return groups;
+}
+
+static void printGroup(StringRef name, const Group &group, raw_ostream &os) {
+  std::vector<double> sizes, errors;
+  for (const Prediction *prediction : group.good) {
+    errors.push_back(prediction->error());
+    sizes.push_back(std::abs(prediction->error()));
+  }
+  llvm::sort(sizes);
+  llvm::sort(errors);
+  os << llvm::left_justify(name, 48) << llvm::format("%7zu", group.good.size());
+  if (group.good.empty()) {
+    os << "        -        -        -";
+  } else {
+    os << llvm::format(" %7.1f%% %7.1f%% %+7.1f%%", 100 * quantile(sizes, 0.5),
+                       100 * quantile(sizes, 0.9), 100 * quantile(errors, 0.5));
+  }
+  os << llvm::format("%12u\n", group.unphysical);
+  for (const auto &[reason, count] : group.reasons) {
+    os << "    " << count << " without a prediction: " << reason << "\n";
+  }
+}
+
+static std::string sizesOf(const MeasuredRow &row) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  if (row.kind == Measurement::Linear) {
+    os << "m " << row.m << ", n " << row.n << ", k " << row.k;
+  } else if (row.elements > 0) {
+    os << row.elements << " elements, " << row.devices << " devices";
+  } else {
+    os << row.sequences << " sequences, " << row.newTokens << " new after "
+       << row.past << ", heads " << row.heads << ":" << row.kvHeads << " of "
+       << row.headDim;
+  }
+  return text;
+}
+
+/// The groups' largest errors by factor, over or under.
+static void printWorst(const Group &group, unsigned count, raw_ostream &os) {
+  auto factor = [](const Prediction *prediction) {
+    return std::abs(std::log(1 + prediction->error()));
+  };
+  std::vector<const Prediction *> worst = group.good;
+  llvm::sort(worst, [&](const Prediction *a, const Prediction *b) {
+    return std::pair(-factor(a), a->row->line) <
+           std::pair(-factor(b), b->row->line);
+  });
+  worst.resize(std::min<size_t>(worst.size(), count));
+  for (const Prediction *prediction : worst) {
+    os << "    line " << prediction->row->line << ": "
+       << sizesOf(*prediction->row)
+       << llvm::format(": measured %.1f us, predicted %.1f us (x%.2f), ",
+                       prediction->row->seconds * 1e6,
+                       prediction->seconds * 1e6,
+                       prediction->seconds / prediction->row->seconds)
+       << "bound by " << prediction->limit << " in " << prediction->kernels
+       << "\n";
+  }
+}
+
+static void printAll(const Groups &groups, unsigned worst, raw_ostream &os) {
+  os << llvm::left_justify("", 48)
+     << "   rows  median|e|    p90  signed  not physical\n";
+  for (const auto &[name, group] : groups) {
+    printGroup(name, group, os);
+    printWorst(group, worst, os);
+  }
+}
+
+/// Every `stride`-th row of each group, from the first.
+static std::vector<MeasuredRow> sampled(std::vector<MeasuredRow> rows,
+                                        unsigned stride) {
+  std::map<std::string, unsigned> seen;
+  llvm::erase_if(rows, [&](const MeasuredRow &row) {
+    return seen[groupOf(row)]++ % stride != 0;
+  });
+  return rows;
+}
+
+/// Adds the target of every chip of the rows; a chip is called after its target
+/// or after it and a form factor.
+static llvm::LogicalResult loadMachines(ArrayRef<MeasuredRow> rows,
+                                        StringRef directory,
+                                        Machines &machines) {
+  for (const MeasuredRow &row : rows) {
+    if (machines.count(row.chip)) {
+      continue;
+    }
+    StringRef name = StringRef(row.chip).split('_').first;
+    llvm::FailureOr<Target> target =
+        loadTarget(name, {}, {directory.str()}, llvm::errs());
+    if (failed(target)) {
+      return llvm::failure();
+    }
+    machines.emplace(row.chip, std::move(*target));
+  }
+  return llvm::success();
+}
+
+namespace cl = llvm::cl;
+
+int modelc::benchMain(int argc, char **argv) {
+  static cl::OptionCategory category("modelc-bench");
+  static cl::SubCommand accuracy(
+      "accuracy", "predict measured kernels and print the errors");
+  static cl::list<std::string> files(cl::Positional, cl::OneOrMore,
+                                     cl::desc("FILE..."), cl::cat(category),
+                                     cl::sub(accuracy));
+  static cl::opt<unsigned> stride(
+      "every", cl::desc("take every N-th row of each chip, kind and type"),
+      cl::init(1), cl::cat(category), cl::sub(accuracy));
+  static cl::opt<unsigned> worst("worst", cl::desc("largest errors to print"),
+                                 cl::init(10), cl::cat(category),
+                                 cl::sub(accuracy));
+  static cl::opt<std::string> directory(
+      "targets-dir", cl::desc("folder of the target files"),
+      cl::init(MODELC_TARGETS_DIR), cl::cat(category), cl::sub(accuracy));
+  cl::HideUnrelatedOptions(category);
+  if (!cl::ParseCommandLineOptions(argc, argv,
+                                   "holds predictions against measurements\n",
+                                   &llvm::errs())) {
+    return kExitUsage;
+  }
+  if (!accuracy || stride == 0) {
+    llvm::errs() << "modelc-bench: expected 'modelc-bench accuracy FILE...' "
+                    "with --every of at least 1\n";
+    return kExitUsage;
+  }
+  for (const std::string &path : files) {
+    llvm::FailureOr<std::vector<MeasuredRow>> rows =
+        readMeasurements(path, llvm::errs());
+    Machines machines;
+    if (failed(rows) || failed(loadMachines(*rows, directory, machines))) {
+      return kExitInput;
+    }
+    std::vector<MeasuredRow> some = sampled(std::move(*rows), stride);
+    llvm::outs() << path << "\n";
+    printAll(grouped(predict(some, machines), machines), worst, llvm::outs());
+  }
+  return kExitOk;
+}

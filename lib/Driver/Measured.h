@@ -1,0 +1,66 @@
+//===- Measured.h - Tables of measured kernels ----------------------------===//
+//
+// One row is one kernel that somebody timed: a product of matrices, attention
+// over new or cached tokens, or an all-reduce. Columns are found by name, as in
+// the public tables of aiconfigurator and AITER:
+//
+//   product     chip | gpu, dtype | gemm_dtype, m, n, k
+//   attention   gpu, attn_dtype, kv_cache_dtype, batch_size, isl, step,
+//               num_heads, num_key_value_heads, head_dim, window_size
+//   all-reduce  gpu, allreduce_dtype (a kernel) | nccl_dtype (the vendor's
+//               library), num_gpus, message_size in elements
+//   time        latency_ms | latency_us
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MODELC_LIB_DRIVER_MEASURED_H
+#define MODELC_LIB_DRIVER_MEASURED_H
+
+#include "lib/Support/Support.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include <string>
+#include <vector>
+
+namespace modelc {
+
+enum class Measurement { Linear, Prefill, Decode, AllReduce, Collective };
+/// "linear", "prefill attention", ...
+llvm::StringRef nameOf(Measurement kind);
+
+struct MeasuredRow {
+  unsigned line = 0; ///< of the file
+  Measurement kind = Measurement::Linear;
+  std::string chip;
+  std::string type, cacheType; ///< as the file spells them
+  int64_t m = 0, n = 0, k = 0; ///< of a linear
+  /// Of attention: new tokens of each sequence, tokens before them.
+  int64_t sequences = 0, newTokens = 0, past = 0;
+  int64_t heads = 0, kvHeads = 0, headDim = 0, window = 0;
+  int64_t devices = 1, elements = 0; ///< of an all-reduce, for each device
+  double seconds = 0;
+
+  /// Why no kernel can be built for it; empty if one can.
+  std::string reasonAgainst() const;
+  /// The rows that share a graph have the same.
+  std::string shape() const;
+  /// Rows of the graph's tensors: m, new tokens of all, rows of the exchange.
+  int64_t rows() const;
+  /// Floating point operations, and bytes that must be read or written once.
+  double flop() const;
+  double bytes() const;
+};
+
+/// The rows of a file. A mistake is a message at its place on `errors`.
+llvm::FailureOr<std::vector<MeasuredRow>>
+readMeasurements(llvm::StringRef path, llvm::raw_ostream &errors);
+
+/// A module with one graph that holds the op of a row; its label is `kSubject`
+/// or begins with it.
+mlir::OwningOpRef<mlir::ModuleOp> graphOf(const MeasuredRow &row,
+                                          mlir::MLIRContext *context);
+inline constexpr llvm::StringLiteral kSubject = "subject";
+
+} // namespace modelc
+
+#endif // MODELC_LIB_DRIVER_MEASURED_H

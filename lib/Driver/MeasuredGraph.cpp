@@ -1,0 +1,92 @@
+//===- MeasuredGraph.cpp - The graph around a measured kernel -------------===//
+//
+// A graph begins with tokens, so that what stands before the measured op is
+// embedded, and normed where the op reads queries; only the op itself is
+// predicted.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Driver/Measured.h"
+
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+using namespace modelc;
+using llvm::formatv;
+
+/// `{0}` rows of `{1}` columns as %x, then `body`, which makes %y of `result`.
+static std::string around(StringRef attributes, StringRef phase,
+                          int64_t columns, int64_t result,
+                          const std::string &body) {
+  return formatv(R"(
+model.graph @{0}(%tokens: tensor<?xi32>, %batch: !model.batch) -> tensor<?x{3}xbf16>
+    attributes {{phase = #model.phase<{0}>{1}} {{
+  %table = model.weight ["table"] : tensor<2x{2}xbf16>
+  %x = model.embed %tokens, %table : tensor<?xi32>, tensor<2x{2}xbf16> -> tensor<?x{2}xbf16>
+{4}
+  model.return %y : tensor<?x{3}xbf16>
+})",
+                 phase, attributes, columns, result, body)
+      .str();
+}
+
+static std::string linear(const MeasuredRow &row) {
+  if (row.type != "fp8") {
+    return around("", "decode", row.k, row.n,
+                  formatv(R"(
+  %w = model.weight ["{0}"] : tensor<{1}x{2}xbf16>
+  %y = model.linear %x, %w : tensor<?x{2}xbf16>, tensor<{1}x{2}xbf16> -> tensor<?x{1}xbf16>)",
+                          kSubject, row.n, row.k)
+                      .str());
+  }
+  return around("", "decode", row.k, row.n,
+                formatv(R"(
+  %q, %s = model.quantise %x : tensor<?x{2}xbf16> -> tensor<?x{2}xf8E4M3FN> scale tensor<?xf32>
+  %w = model.weight ["{0}"] : tensor<{1}x{2}xf8E4M3FN>
+  %ws = model.weight ["{0}"] channel_scale : tensor<{1}xf32>
+  %y = model.linear %q, %w scaled %s, %ws : tensor<?x{2}xf8E4M3FN>, tensor<{1}x{2}xf8E4M3FN>, tensor<?xf32>, tensor<{1}xf32> -> tensor<?x{1}xbf16>)",
+                        kSubject, row.n, row.k)
+                    .str());
+}
+
+static std::string attention(const MeasuredRow &row) {
+  int64_t columns = row.heads * row.headDim;
+  StringRef cache = row.cacheType == "fp8" ? "f8E4M3FN" : "bf16";
+  std::string body = formatv(R"(
+  %g = model.weight ["norm"] : tensor<{0}xbf16>
+  %z = model.layers 1 carry (%h = %x : tensor<?x{0}xbf16>) {{
+    %c = model.cache : !model.cache<kv_heads = {1}, head_dim = {2}, {3}, page = 64>
+    %n = model.norm %h, %g eps 1.0e-5 : tensor<?x{0}xbf16>, tensor<{0}xbf16> -> tensor<?x{0}xbf16>
+    %a = model.attention %n, %c, %batch : tensor<?x{0}xbf16>, !model.cache<kv_heads = {1}, head_dim = {2}, {3}, page = 64>
+    %r = model.add %h, %a : tensor<?x{0}xbf16>
+    model.yield %r : tensor<?x{0}xbf16>
+  }
+  %y = model.norm %z, %g eps 1.0e-5 : tensor<?x{0}xbf16>, tensor<{0}xbf16> -> tensor<?x{0}xbf16>)",
+                             columns, row.kvHeads, row.headDim, cache)
+                         .str();
+  StringRef phase = row.kind == Measurement::Prefill ? "prefill" : "decode";
+  return around("", phase, columns, columns, body);
+}
+
+static std::string allReduce(const MeasuredRow &row) {
+  int64_t columns = row.elements / row.rows();
+  std::string ranks = ", ranks = " + std::to_string(row.devices) + " : i64";
+  return around(ranks, "decode", 64, columns,
+                formatv(R"(
+  %w = model.weight ["{0}"] : tensor<{1}x64xbf16>
+  %l = model.linear %x, %w : tensor<?x64xbf16>, tensor<{1}x64xbf16> -> tensor<?x{1}xbf16>
+  %r = model.all_reduce %l : tensor<?x{1}xbf16>
+  %g = model.weight ["norm"] : tensor<{1}xbf16>
+  %y = model.norm %r, %g eps 1.0e-5 : tensor<?x{1}xbf16>, tensor<{1}xbf16> -> tensor<?x{1}xbf16>)",
+                        kSubject, columns)
+                    .str());
+}
+
+OwningOpRef<ModuleOp> modelc::graphOf(const MeasuredRow &row,
+                                      MLIRContext *context) {
+  std::string text = row.kind == Measurement::Linear      ? linear(row)
+                     : row.kind == Measurement::AllReduce ? allReduce(row)
+                                                          : attention(row);
+  return parseSourceString<ModuleOp>(text, context);
+}

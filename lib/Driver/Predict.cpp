@@ -1,0 +1,185 @@
+//===- Predict.cpp - Times of measured kernels from their schedules -------===//
+
+#include "lib/Driver/Predict.h"
+
+#include "lib/Cost/Cost.h"
+#include "lib/Driver/Registration.h"
+#include "lib/Driver/Stages.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Diagnostics.h"
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/ThreadPool.h"
+
+using namespace mlir;
+using namespace modelc;
+
+namespace {
+/// The rows of one shape: kernels are chosen once, for all their sizes.
+class ShapePredictor {
+public:
+  ShapePredictor(ArrayRef<Prediction *> rows, const Target &target)
+      : rows(rows), first(*rows.front()->row), target(target) {}
+  void run();
+
+private:
+  CompileOptions optionsOfAll() const;
+  void predict(ModuleOp module, Prediction &prediction);
+  void predictCollective(Prediction &prediction);
+  Bindings bindingsOf(const MeasuredRow &row) const;
+
+  ArrayRef<Prediction *> rows;
+  const MeasuredRow &first;
+  const Target &target;
+  /// The first message since it was cleared: the reason of a row, not of the
+  /// run.
+  std::string why;
+};
+} // namespace
+
+/// Tokens in a page of the cache, as graphOf builds it.
+static constexpr int64_t kPage = 64;
+
+CompileOptions ShapePredictor::optionsOfAll() const {
+  CompileOptions options;
+  options.target = target.identity.name;
+  options.workload = {1, 1, 1};
+  RequestShape &workload = options.workload;
+  for (const Prediction *prediction : rows) {
+    const MeasuredRow &row = *prediction->row;
+    bool isAttention = row.sequences > 0;
+    workload.batch =
+        std::max(workload.batch, isAttention ? row.sequences : row.rows());
+    // Kernels serve the tokens of all sequences of a prefill step.
+    workload.inputLength =
+        std::max({workload.inputLength, row.past + row.newTokens,
+                  row.kind == Measurement::Prefill ? row.rows() : int64_t(1)});
+  }
+  return options;
+}
+
+Bindings ShapePredictor::bindingsOf(const MeasuredRow &row) const {
+  int64_t sequences = row.sequences > 0 ? row.sequences : row.rows();
+  int64_t context = std::max<int64_t>(row.past + row.newTokens, 1);
+  double pages = llvm::divideCeil(context, kPage);
+  return {{"tokens", row.rows()},
+          {"sequences", sequences},
+          {"longest", std::max<int64_t>(row.newTokens, 1)},
+          {"context", context},
+          {"pages_per_sequence", pages},
+          {"cache_rows", pages * kPage * sequences},
+          {"rank", 0}};
+}
+
+static bool isMeasured(const MeasuredRow &row, StringRef label) {
+  switch (row.kind) {
+  case Measurement::Linear:
+    return label.starts_with(kSubject);
+  case Measurement::AllReduce:
+  case Measurement::Collective:
+    return label.starts_with(kSubject) && label.ends_with("all_reduce");
+  case Measurement::Prefill:
+  case Measurement::Decode:
+    return label.starts_with("attention");
+  }
+  llvm_unreachable("all kinds are measured by label");
+}
+
+/// Launches that follow one another find in the last cache what fits there
+/// twice, as between the kernels of a step.
+static void leaveInCache(const MeasuredRow &row, const Target &target,
+                         CostOptions &options) {
+  double capacity =
+      std::max<double>(target.cache.l2Bytes, target.cache.llcBytes);
+  if (2 * row.bytes() <= capacity) {
+    options.resident = {"a", "w", "x", "q", "k_cache", "v_cache"};
+  }
+}
+
+void ShapePredictor::predict(ModuleOp module, Prediction &prediction) {
+  why.clear();
+  CostOptions options;
+  leaveInCache(*prediction.row, target, options);
+  auto plan = *module.getOps<func::FuncOp>().begin();
+  FailureOr<PlanCost> cost =
+      costPlan(plan, module, target, bindingsOf(*prediction.row), options);
+  if (failed(cost)) {
+    prediction.reason = why;
+    return;
+  }
+  double longest = 0;
+  for (const StepCost &step : cost->steps) {
+    if (!isMeasured(*prediction.row, step.label)) {
+      continue;
+    }
+    const Estimate &expectation = step.cost.expectation;
+    prediction.seconds += expectation.seconds;
+    prediction.kernels +=
+        (prediction.kernels.empty() ? "" : " + ") +
+        (step.cost.name.empty() ? step.label : step.cost.name);
+    if (expectation.seconds > longest) {
+      longest = expectation.seconds;
+      prediction.limit = expectation.limit;
+    }
+  }
+}
+
+void ShapePredictor::predictCollective(Prediction &prediction) {
+  const MeasuredRow &row = *prediction.row;
+  FailureOr<KernelCost> cost =
+      costCollective("all_reduce", row.bytes(), row.devices, target);
+  if (succeeded(cost)) {
+    prediction.seconds = cost->expectation.seconds;
+    prediction.limit = cost->expectation.limit;
+    prediction.kernels = "the library";
+  }
+}
+
+void ShapePredictor::run() {
+  if (first.kind == Measurement::Collective) {
+    for (Prediction *prediction : rows) {
+      predictCollective(*prediction);
+    }
+    return;
+  }
+  DialectRegistry registry;
+  registerEverything(registry);
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  context.loadAllAvailableDialects();
+  ScopedDiagnosticHandler keep(&context, [&](Diagnostic &diagnostic) {
+    why = why.empty() ? diagnostic.str() : why;
+    return success();
+  });
+  OwningOpRef<ModuleOp> graph = graphOf(first, &context);
+  FailureOr<OwningOpRef<ModuleOp>> module = failure();
+  if (graph) {
+    module = lowerToFinalSchedule(*graph, target, optionsOfAll());
+  }
+  for (Prediction *prediction : rows) {
+    if (failed(module)) {
+      prediction->reason = why;
+    } else {
+      predict(**module, *prediction);
+    }
+  }
+}
+
+std::vector<Prediction> modelc::predict(ArrayRef<MeasuredRow> rows,
+                                        const Machines &machines) {
+  std::vector<Prediction> predictions(rows.size());
+  std::map<std::string, std::vector<Prediction *>> shapes;
+  for (auto [row, prediction] : llvm::zip_equal(rows, predictions)) {
+    prediction.row = &row;
+    prediction.reason = row.reasonAgainst();
+    if (prediction.reason.empty()) {
+      shapes[row.chip + " " + row.shape()].push_back(&prediction);
+    }
+  }
+  llvm::DefaultThreadPool pool;
+  for (auto &entry : shapes) {
+    ArrayRef<Prediction *> ofShape = entry.second;
+    const Target &target = machines.at(ofShape.front()->row->chip);
+    pool.async([ofShape, &target] { ShapePredictor(ofShape, target).run(); });
+  }
+  pool.wait();
+  return predictions;
+}

@@ -1,0 +1,32 @@
+//===- Predict.h - Measured kernels as the compiler sees them -------------===//
+
+#ifndef MODELC_LIB_DRIVER_PREDICT_H
+#define MODELC_LIB_DRIVER_PREDICT_H
+
+#include "lib/Driver/Measured.h"
+#include "lib/Hardware/Hardware.h"
+#include <map>
+
+namespace modelc {
+
+struct Prediction {
+  const MeasuredRow *row = nullptr;
+  double seconds = 0;  ///< 0: there is none
+  std::string reason;  ///< why there is none
+  std::string kernels; ///< symbols of those that would run
+  std::string limit;   ///< what binds the longest of them
+  double error() const { return seconds / row->seconds - 1; }
+};
+
+/// The machines of the tables by the names that the tables give them: the
+/// target's own, with or without a form factor behind a "_".
+using Machines = std::map<std::string, Target>;
+
+/// A prediction for every row, in their order; shapes side by side on all
+/// cores.
+std::vector<Prediction> predict(llvm::ArrayRef<MeasuredRow> rows,
+                                const Machines &machines);
+
+} // namespace modelc
+
+#endif // MODELC_LIB_DRIVER_PREDICT_H
