@@ -54,6 +54,10 @@ LogicalResult CacheType::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "expected positive 'kv_heads' and 'head_dim', got "
                        << kvHeads << " and " << headDim;
   }
+  if (std::max({kvHeads, headDim, page}) > kLargestSize) {
+    return emitError() << "expected sizes of at most " << kLargestSize
+                       << ", got " << std::max({kvHeads, headDim, page});
+  }
   if (!isa<BFloat16Type, Float16Type, Float32Type, Float8E4M3FNType>(
           elementType)) {
     return emitError() << "expected a cache of bf16, f16, f32 or f8E4M3FN, got "

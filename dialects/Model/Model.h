@@ -26,6 +26,10 @@ namespace modelc::model {
 /// Stands in the name of a weight for the number of the layer.
 inline constexpr llvm::StringLiteral kLayerPlaceholder = "{layer}";
 
+/// No dimension, count or length of a model is larger: products of two of them
+/// and their bytes stay within 64 bits.
+inline constexpr int64_t kLargestSize = int64_t(1) << 28;
+
 /// The largest finite number of an element type of floats (448 for f8E4M3FN).
 double getLargestFinite(mlir::Type elementType);
 

@@ -10,7 +10,6 @@ def Model_Rows : 2DTensorOf<[BF16, F16, F32, F8E4M3FN]>;
 def Model_Matrix : 2DTensorOf<[BF16, F16, F32, F8E4M3FN]>;
 def Model_Vector : 1DTensorOf<[BF16, F16, F32]>;
 def Model_Scales : 1DTensorOf<[F32]>;
-def Model_Positive : ConfinedAttr<I64Attr, [IntPositive]>;
 
 def Model_EmbedOp : Model_Op<"embed", [Pure]> {
   let summary = "row of the table for each token";

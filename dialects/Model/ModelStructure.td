@@ -13,6 +13,9 @@ include "mlir/IR/SymbolInterfaces.td"
 class Model_Op<string mnemonic, list<Trait> traits = []>
     : Op<Model_Dialect, mnemonic, traits>;
 
+/// From 1 to kLargestSize.
+def Model_Positive : ConfinedAttr<I64Attr, [IntPositive, IntMaxValue<268435456>]>;
+
 def Model_GraphOp : Model_Op<"graph",
     [FunctionOpInterface, IsolatedFromAbove, Symbol,
      DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames"]>]> {
@@ -37,7 +40,7 @@ def Model_GraphOp : Model_Op<"graph",
       OptionalAttr<DictArrayAttr>:$res_attrs,
       ConfinedAttr<DefaultValuedAttr<I64Attr, "1">, [IntPositive]>:$ranks,
       OptionalAttr<Model_PhaseAttr>:$phase,
-      OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$max_context);
+      OptionalAttr<Model_Positive>:$max_context);
   let regions = (region SizedRegion<1>:$body);
   let builders = [OpBuilder<(ins "::mlir::StringRef":$name,
       "::mlir::FunctionType":$type)>];
@@ -85,7 +88,7 @@ def Model_LayersOp : Model_Op<"layers",
     }
     ```
   }];
-  let arguments = (ins ConfinedAttr<I64Attr, [IntPositive]>:$count,
+  let arguments = (ins Model_Positive:$count,
       ConfinedAttr<DefaultValuedAttr<I64Attr, "0">, [IntNonNegative]>:$first,
       Variadic<AnyType>:$inits);
   let results = (outs Variadic<AnyType>:$outs);
@@ -143,7 +146,7 @@ def Model_WeightOp : Model_Op<"weight",
     ```
   }];
   let arguments = (ins Model_SourcesAttr:$sources,
-      OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$interleave,
+      OptionalAttr<Model_Positive>:$interleave,
       OptionalAttr<TypeAttr>:$stored, UnitAttr:$channel_scale);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = [{

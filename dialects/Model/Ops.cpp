@@ -30,6 +30,15 @@ static LogicalResult verifyScale(Operation *op, Value out, Value scale) {
   return success();
 }
 
+static LogicalResult verifyPositive(Operation *op, StringRef name,
+                                    const APFloat &value) {
+  if (value.isFiniteNonZero() && !value.isNegative()) {
+    return success();
+  }
+  return op->emitOpError("expected a finite '")
+         << name << "' above 0, got " << value.convertToDouble();
+}
+
 LogicalResult EmbedOp::verify() {
   if (columns(getTable()) != columns(getOut()) ||
       elementType(getTable()) != elementType(getOut())) {
@@ -59,6 +68,9 @@ LogicalResult NormOp::verify() {
     return emitOpError("expected 'residual' and 'sum' of the input's type, ")
            << getX().getType() << ", got " << getResidual().getType() << " and "
            << getSum().getType();
+  }
+  if (failed(verifyPositive(*this, "eps", getEps()))) {
+    return failure();
   }
   return verifyScale(*this, getOut(), getScale());
 }
@@ -134,7 +146,7 @@ LogicalResult RopeOp::verify() {
     return emitOpError("expected whole heads of ")
            << getHeadDim() << " columns, got " << columns(getX());
   }
-  return success();
+  return verifyPositive(*this, "theta", getTheta());
 }
 
 LogicalResult AppendOp::verify() {

@@ -187,6 +187,12 @@ LogicalResult WeightOp::verify() {
   if (!getType().hasStaticShape()) {
     return emitOpError("expected a static shape, got ") << getType();
   }
+  for (int64_t size : getType().getShape()) {
+    if (size < 1 || size > kLargestSize) {
+      return emitOpError("expected dimensions from 1 to ")
+             << kLargestSize << ", got " << getType();
+    }
+  }
   if (getStored() && !isa<FloatType>(*getStored())) {
     return emitOpError("expected 'stored' to be a float type, got ")
            << *getStored();

@@ -2,6 +2,7 @@
 
 #include "lib/Check/Check.h"
 #include "lib/Check/Machine.h"
+#include "lib/Support/Support.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
@@ -14,8 +15,10 @@ using namespace llvm;
 using namespace modelc;
 using namespace modelc::check;
 
+static constexpr int kInputError = 1, kUsageError = 2;
+
 static LogicalResult say(raw_ostream &errors, const Twine &message) {
-  errors << "error: " << message << "\n";
+  sayError(errors) << message << "\n";
   return failure();
 }
 
@@ -27,8 +30,8 @@ static FailureOr<std::vector<uint8_t>> bytesOf(const CheckArgument &argument,
   ErrorOr<std::unique_ptr<MemoryBuffer>> file =
       MemoryBuffer::getFile(argument.file);
   if (!file) {
-    return say(errors,
-               argument.file + " cannot be read: " + file.getError().message());
+    return say(errors, "cannot read \"" + argument.file +
+                           "\": " + file.getError().message());
   }
   return std::vector<uint8_t>((*file)->getBuffer().bytes_begin(),
                               (*file)->getBuffer().bytes_end());
@@ -143,7 +146,7 @@ static LogicalResult writeOutputs(const CheckCase &from,
     raw_fd_ostream file(output.file, error);
     if (error) {
       return say(errors,
-                 output.file + " cannot be written: " + error.message());
+                 "cannot write \"" + output.file + "\": " + error.message());
     }
     file.write(reinterpret_cast<const char *>(region->bytes.data()),
                region->bytes.size());
@@ -188,8 +191,7 @@ LogicalResult modelc::runCheckCase(const CheckCase &from,
   }
   setUpPacket(launch);
   if (!runGrid(launch, options.maxInstructions)) {
-    errors << from.code << ": error: " << launch.fault << "\n";
-    return failure();
+    return say(errors, "\"" + from.code + "\": " + launch.fault);
   }
   printReport(launch, report);
   return writeOutputs(from, launch, addresses, errors);
@@ -207,11 +209,14 @@ int modelc::checkMain(int argc, char **argv) {
                          cl::cat(category),
                          cl::desc("of all waves, before it gives up"));
   cl::HideUnrelatedOptions(category);
-  cl::ParseCommandLineOptions(
-      argc, argv, "Runs compiled kernels instruction by instruction\n");
+  if (!parseCommandLine(argc, argv,
+                        "Runs compiled kernels instruction by instruction\n",
+                        errs())) {
+    return kUsageError;
+  }
   FailureOr<CheckCase> checkCase = readCheckCase(path, errs());
   if (failed(checkCase)) {
-    return 1;
+    return kInputError;
   }
   CheckOptions options;
   options.targetFolders = targets;
@@ -219,9 +224,10 @@ int modelc::checkMain(int argc, char **argv) {
   std::error_code error;
   raw_fd_ostream out(report, error);
   if (error) {
-    errs() << "error: " << report << " cannot be written: " << error.message()
-           << "\n";
-    return 1;
+    (void)say(errs(), "cannot write \"" + report + "\": " + error.message());
+    return kInputError;
   }
-  return succeeded(runCheckCase(*checkCase, options, out, errs())) ? 0 : 1;
+  return succeeded(runCheckCase(*checkCase, options, out, errs()))
+             ? 0
+             : kInputError;
 }

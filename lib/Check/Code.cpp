@@ -1,18 +1,20 @@
 //===- Code.cpp - Reading code objects ------------------------------------===//
 
 #include "lib/Check/Code.h"
+#include "lib/Support/Support.h"
 #include "llvm/BinaryFormat/MsgPackDocument.h"
 #include "llvm/Object/ELFObjectFile.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
+using namespace modelc;
 using namespace modelc::check;
 using Elf = object::ELFObjectFile<object::ELF64LE>;
 
 static LogicalResult say(raw_ostream &errors, StringRef path,
                          const Twine &message) {
-  errors << path << ": error: " << message << "\n";
+  sayError(errors) << "\"" << path << "\": " << message << "\n";
   return failure();
 }
 

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Check/Code.h"
+#include "lib/Support/Support.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/MC/MCAsmInfo.h"
 #include "llvm/MC/MCContext.h"
@@ -164,8 +165,8 @@ FailureOr<DecodedCode> modelc::check::decodeKernel(const CodeObject &code,
   Disassembler tools;
   std::string why;
   if (!tools.open(code.kernel.processor, why)) {
-    errors << "error: expected a processor that LLVM disassembles, got \""
-           << code.kernel.processor << "\": " << why << "\n";
+    sayError(errors) << "expected a processor that LLVM disassembles, got \""
+                     << code.kernel.processor << "\": " << why << "\n";
     return failure();
   }
   ArrayRef<uint8_t> bytes = codeBytes(code);

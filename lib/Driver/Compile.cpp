@@ -87,8 +87,11 @@ int Compilation::readTarget() {
     return kExitUsage;
   }
   std::string why;
+  if (failed(checkPrelude(options, target, errors))) {
+    return kExitInput;
+  }
   if (options.emit == Stage::Binary && !hasCompiler(target, why)) {
-    errors << "error: " << why << "\n";
+    sayError(errors) << why << "\n";
     return kExitInput;
   }
   return kExitOk;
@@ -136,8 +139,8 @@ int Compilation::report(ModuleOp module) {
     return kExitInternal;
   }
   if (!report->memory.fits) {
-    errors << "modelc: " << fitMessage(report->memory, report->service.workload)
-           << "\n";
+    sayError(errors) << fitMessage(report->memory, report->service.workload)
+                     << "\n";
     return kExitInfeasible;
   }
   if (options.emit == Stage::Estimate) {

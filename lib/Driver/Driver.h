@@ -19,7 +19,8 @@ enum ExitCode {
   kExitInput = 1, ///< the input has a mistake; a located message was printed
   kExitUsage = 2, ///< the command line has one
   kExitInfeasible =
-      3,              ///< it does not fit or cannot be met; the limit was named
+      3, ///< it does not fit or cannot be met; the limit was named
+  kExitInterrupted = 130, ///< nothing was written
   kExitInternal = 70, ///< a mistake of the compiler; a reproducer was written
 };
 

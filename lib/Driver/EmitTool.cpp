@@ -3,6 +3,7 @@
 #include "lib/Driver/Registration.h"
 
 #include "lib/Emit/Emit.h"
+#include "lib/Support/Support.h"
 
 #include "mlir/IR/AsmState.h"
 #include "mlir/Parser/Parser.h"
@@ -15,7 +16,7 @@
 using namespace mlir;
 using namespace modelc;
 
-static constexpr int kInputError = 1;
+static constexpr int kInputError = 1, kUsageError = 2;
 
 /// The module's own target unless the command line names one.
 static std::string targetName(ModuleOp module, StringRef wanted) {
@@ -52,8 +53,10 @@ int modelc::emitMain(int argc, char **argv) {
   static llvm::cl::opt<std::string> prediction(
       "prediction", llvm::cl::desc("line on time for the header comment"));
   llvm::InitLLVM init(argc, argv);
-  llvm::cl::ParseCommandLineOptions(argc, argv,
-                                    "modelc-emit: schedule to source\n");
+  if (!parseCommandLine(argc, argv, "modelc-emit: schedule to source\n",
+                        llvm::errs())) {
+    return kUsageError;
+  }
   DialectRegistry registry;
   registerEverything(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
@@ -72,7 +75,7 @@ int modelc::emitMain(int argc, char **argv) {
   std::string message;
   std::unique_ptr<llvm::ToolOutputFile> file = openOutputFile(output, &message);
   if (!file) {
-    llvm::errs() << message << "\n";
+    sayError(llvm::errs()) << message << "\n";
     return kInputError;
   }
   EmitOptions options;

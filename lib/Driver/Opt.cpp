@@ -3,6 +3,7 @@
 #include "lib/Driver/Registration.h"
 
 #include "lib/Import/Import.h"
+#include "lib/Support/Support.h"
 
 #include "mlir/IR/AsmState.h"
 #include "mlir/Support/FileUtilities.h"
@@ -66,7 +67,7 @@ int modelc::optMain(int argc, char **argv) {
   std::unique_ptr<llvm::ToolOutputFile> output =
       openOutputFile(outputName, &message);
   if (!output) {
-    llvm::errs() << message << "\n";
+    sayError(llvm::errs()) << message << "\n";
     return EXIT_FAILURE;
   }
   LogicalResult result = failure();
@@ -77,7 +78,9 @@ int modelc::optMain(int argc, char **argv) {
         describesModel(inputName) ? importAsText(inputName)
                                   : openInputFile(inputName, &message);
     if (!input) {
-      llvm::errs() << message << "\n";
+      if (!message.empty()) {
+        sayError(llvm::errs()) << message << "\n";
+      }
       return EXIT_FAILURE;
     }
     result = MlirOptMain(output->os(), std::move(input), registry,

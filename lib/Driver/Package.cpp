@@ -114,7 +114,9 @@ int modelc::writePackageOf(ModuleOp module, const ModelInput &model,
   };
   bool isWritten =
       succeeded(writePackage(*files, options.output, errors, finish));
-  return isWritten ? kExitOk : code;
+  return isWritten          ? int(kExitOk)
+         : wasInterrupted() ? int(kExitInterrupted)
+                            : code;
 }
 
 //===----------------------------------------------------------------------===//

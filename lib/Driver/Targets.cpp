@@ -33,8 +33,8 @@ int modelc::showTargets(StringRef name, ArrayRef<std::string> overrides,
   if (name.empty()) {
     std::vector<TargetFile> files = listTargets(directories);
     if (files.empty()) {
-      errors << "error: expected target files in '" << directory
-             << "', got none; try --targets-dir=FOLDER\n";
+      sayError(errors) << "expected target files in '" << directory
+                       << "', got none; try --targets-dir=FOLDER\n";
       return kExitInput;
     }
     size_t width = 0;

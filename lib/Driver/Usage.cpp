@@ -6,6 +6,7 @@
 #include "lib/Support/Support.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -15,7 +16,7 @@ using namespace modelc;
 static constexpr int64_t kMostTokens = int64_t(1) << 30;
 
 static LogicalResult complain(raw_ostream &errors, const Twine &message) {
-  errors << "modelc: " << message << "\n";
+  sayError(errors) << message << "\n";
   return failure();
 }
 
@@ -49,6 +50,12 @@ LogicalResult modelc::checkUsage(const CompileOptions &options,
                     "expected a model: a config.json, a graph.toml or a "
                     "graph.mlir; try 'modelc --help'");
   }
+  StringRef verb = nearest(options.input, {"explain", "import", "targets"});
+  if (!verb.empty() && !sys::fs::exists(options.input)) {
+    return complain(errors, "expected a model or a command, got \"" +
+                                options.input + "\", did you mean \"" + verb +
+                                "\"");
+  }
   const RequestShape &request = options.workload;
   if (failed(checkTarget(options, errors)) ||
       failed(checkCount("tp", options.tensorParallel, 1024, errors)) ||
@@ -81,6 +88,48 @@ LogicalResult modelc::checkPriceBasis(const CompileOptions &options,
                               didYouMean(options.priceBasis, known));
 }
 
+LogicalResult modelc::checkPrelude(const CompileOptions &options,
+                                   const Target &target, raw_ostream &errors) {
+  SmallString<128> path(options.targetsDirectory);
+  sys::path::append(path, target.identity.prelude);
+  if (!target.identity.prelude.empty() && sys::fs::is_regular_file(path)) {
+    return success();
+  }
+  const Fact &fact = target.facts.at("target.prelude");
+  std::string ignored;
+  raw_string_ostream none(ignored);
+  FailureOr<SourceFile> file = SourceFile::read(fact.file, none);
+  std::string message = "expected target.prelude to be a file below '" +
+                        options.targetsDirectory + "', got \"" +
+                        target.identity.prelude + "\"";
+  if (failed(file)) {
+    return complain(errors, message);
+  }
+  file->error(errors, {fact.line, 1}, message);
+  return failure();
+}
+
+static Error writeWhole(StringRef path,
+                        function_ref<void(raw_ostream &)> print) {
+  Expected<sys::fs::TempFile> file =
+      sys::fs::TempFile::create(path + ".%%%%%%");
+  if (!file) {
+    return file.takeError();
+  }
+  raw_fd_ostream os(file->FD, /*shouldClose=*/false);
+  print(os);
+  os.flush();
+  std::error_code error = os.error();
+  os.clear_error();
+  if (!error) {
+    if (Error failure = file->keep(path)) {
+      return joinErrors(std::move(failure), file->discard());
+    }
+    return Error::success();
+  }
+  return joinErrors(errorCodeToError(error), file->discard());
+}
+
 int modelc::writeText(StringRef path, function_ref<void(raw_ostream &)> print,
                       raw_ostream &out, raw_ostream &errors) {
   if (path.empty() || path == "-") {
@@ -88,13 +137,9 @@ int modelc::writeText(StringRef path, function_ref<void(raw_ostream &)> print,
     return kExitOk;
   }
   // Through a temporary file that is renamed: nothing is left half written.
-  Error error = writeToOutput(path, [&](raw_ostream &file) {
-    print(file);
-    return Error::success();
-  });
-  if (error) {
-    errors << "modelc: cannot write '" << path
-           << "': " << toString(std::move(error)) << "\n";
+  if (Error error = writeWhole(path, print)) {
+    sayError(errors) << "cannot write '" << path
+                     << "': " << toString(std::move(error)) << "\n";
     return kExitInput;
   }
   return kExitOk;

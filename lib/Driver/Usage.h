@@ -20,6 +20,11 @@ llvm::LogicalResult checkPriceBasis(const CompileOptions &options,
                                     const Target &target,
                                     llvm::raw_ostream &errors);
 
+/// Whether the folder of target files holds the prelude that the target names.
+llvm::LogicalResult checkPrelude(const CompileOptions &options,
+                                 const Target &target,
+                                 llvm::raw_ostream &errors);
+
 /// Writes a text to the file `path` all at once or not at all; empty or "-": to
 /// `out`. Returns an ExitCode.
 int writeText(llvm::StringRef path,

@@ -8,6 +8,7 @@
 
 #include "lib/Emit/BinaryFacts.h"
 #include "lib/Emit/HostKernels.h"
+#include "lib/Support/Support.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -129,6 +130,10 @@ static Outcome compile(const std::string &compiler, const Target &target,
                        StringRef folder, const Demand &demand) {
   Outcome outcome;
   SmallString<128> scratch;
+  if (wasInterrupted()) {
+    outcome.failure = "interrupted";
+    return outcome;
+  }
   if (llvm::sys::fs::createUniqueDirectory("modelc", scratch)) {
     outcome.failure = "expected a writable temporary folder";
     return outcome;
@@ -259,7 +264,7 @@ public:
 
 private:
   void say(const Twine &text) {
-    errors << "error: " << demand.symbol << ": " << text << "\n";
+    sayError(errors) << demand.symbol << ": " << text << "\n";
     right = false;
   }
   void most(StringRef what, int64_t limit, int64_t got) {
@@ -292,7 +297,7 @@ modelc::compileBinaries(ModuleOp module, const Target &target, StringRef folder,
     return failure();
   }
   if (!hasCompiler(target, why)) {
-    errors << "error: " << why << "\n";
+    sayError(errors) << why << "\n";
     return failure();
   }
   std::vector<Demand> demands;

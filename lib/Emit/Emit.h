@@ -77,14 +77,18 @@ llvm::FailureOr<std::vector<PackageFile>>
 emitPackage(mlir::ModuleOp module, const Target &target,
             const PackageOptions &options);
 
-/// Writes the files to a temporary folder beside `folder` and renames it, so
-/// that `folder` is either as it was or complete: `finish` adds to the
-/// temporary folder before it is renamed. Replaces only an empty folder or a
-/// package. Says on `errors` what failed.
+/// Writes the files, and files.txt that lists them, to a temporary folder
+/// beside `folder` and renames it, so that `folder` is either as it was or
+/// complete: `finish` adds to the temporary folder before it is renamed.
+/// Replaces only an empty folder, or a package with no other files. An
+/// interrupt leaves nothing behind. Says on `errors` what failed.
 llvm::LogicalResult writePackage(
     llvm::ArrayRef<PackageFile> files, llvm::StringRef folder,
     llvm::raw_ostream &errors,
     llvm::function_ref<llvm::LogicalResult(llvm::StringRef)> finish = {});
+
+/// Whether the user or the system asked to stop while a package was written.
+bool wasInterrupted();
 
 //===----------------------------------------------------------------------===//
 // Binaries

@@ -22,18 +22,35 @@ static constexpr Need kPositive = Need::Positive;
 static constexpr Need kFraction = Need::Fraction;
 using T = Target;
 
+/// A word of [target] that must be one of a few.
+static Field<Target> word(llvm::StringRef name, std::string Identity::*member,
+                          std::vector<llvm::StringRef> words,
+                          llvm::StringRef meaning) {
+  auto read = [=](Target &target, llvm::StringRef, const Node &node,
+                  std::string &why) {
+    if (!node.isString() || !llvm::is_contained(words, node.string)) {
+      why = "expected " + listWords(words) + ", got " + node.print() +
+            didYouMean(node.string, words);
+      return llvm::failure();
+    }
+    target.identity.*member = node.string;
+    return llvm::success();
+  };
+  return {name.str(), "", meaning, Need::Required, read, {}};
+}
+
 static const std::vector<Field<Target>> kTargetFields = {
     field("target.product", &T::identity, &Identity::product, "",
           "name of the vendor"),
     field("target.family", &T::identity, &Identity::family, "", "architecture"),
     field("target.isa", &T::identity, &Identity::isa, "",
           "name for the device compiler"),
-    field("target.language", &T::identity, &Identity::language, "",
-          "of the emitted text: hip or cuda"),
+    word("target.language", &Identity::language, {"hip", "cuda"},
+         "of the emitted text"),
     field("target.prelude", &T::identity, &Identity::prelude, "",
           "device prelude, a path below the folder of targets"),
-    field("target.status", &T::identity, &Identity::status, "",
-          "shipping, announced or test"),
+    word("target.status", &Identity::status, {"shipping", "announced", "test"},
+         "whether it can be had"),
 
     field("compiler.driver", &T::compiler, &Compiler::driver, "",
           "device compiler"),

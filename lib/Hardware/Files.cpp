@@ -181,10 +181,10 @@ static std::string pathOf(llvm::StringRef nameOrPath,
     for (const TargetFile &product : listTargets(searchDirs)) {
       names.push_back(product.name);
     }
-    errors << "error: unknown target \"" << nameOrPath << "\""
-           << didYouMean(nameOrPath, views(names))
-           << ", expected a .toml file or one of " << listWords(views(names))
-           << "\n";
+    sayError(errors) << "unknown target \"" << nameOrPath << "\""
+                     << didYouMean(nameOrPath, views(names))
+                     << ", expected a .toml file or one of "
+                     << listWords(views(names)) << "\n";
   }
   return file;
 }

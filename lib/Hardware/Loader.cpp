@@ -142,18 +142,23 @@ bool Loader::readRow(const SourceFile &file, const std::string &path,
                              nullptr);
   for (const Field<Row> &field : fields) {
     names.push_back(field.name);
-    if (const Node *value = table.find(field.name)) {
-      readField(file, path + "." + field.name, field, "", *value, origin, row);
-    } else if (field.need != Need::Optional) {
-      error(file, table.place,
-            path + " has no \"" + field.name + "\" (" + field.meaning + ")");
-    }
   }
+  std::vector<llvm::StringRef> meant;
   for (const Member &member : table.members) {
     if (!llvm::is_contained(names, member.key)) {
+      meant.push_back(nearest(member.key, names));
       error(file, member.place,
             "unknown key \"" + member.key + "\" in " + path +
                 didYouMean(member.key, names));
+    }
+  }
+  for (const Field<Row> &field : fields) {
+    if (const Node *value = table.find(field.name)) {
+      readField(file, path + "." + field.name, field, "", *value, origin, row);
+    } else if (field.need != Need::Optional &&
+               !llvm::is_contained(meant, field.name)) {
+      error(file, table.place,
+            path + " has no \"" + field.name + "\" (" + field.meaning + ")");
     }
   }
   return !hasFailed;

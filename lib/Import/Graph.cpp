@@ -15,8 +15,7 @@
 //
 //   [[block]]
 //   ops = [
-//     { out = "x", op = "embed", in = "tokens", weight = "embed.weight", rows =
-//     320, size = "hidden" },
+//     { out = "x", op = "embed", in = "tokens", weight = "embed.weight", ... },
 //   ]
 //
 //   [[block]]
@@ -25,8 +24,7 @@
 //   prefix = "layers.{layer}."            # of the names of all weights below
 //   ops = [
 //     { out = "n", op = "norm", in = "x", weight = "norm.weight" },
-//     { out = "q", op = "linear", in = "n", weight = "q.weight", size = "4 *
-//     head_dim" },
+//     { out = "q", op = "linear", in = "n", size = "4 * head_dim", ... },
 //     ...
 //     { out = "a", op = "attention", in = ["q", "k", "v"], kv_heads = 2,
 //     head_dim = "head_dim" },
@@ -75,16 +73,19 @@ private:
   Value readWeight(TableReader &reader, StringRef key, ArrayRef<int64_t> shape,
                    Where where);
   int64_t columns(TableReader &reader, Value value);
+  void expectSameColumns(TableReader &reader, ArrayRef<Value> in);
 
   Value embed(TableReader &reader, ArrayRef<Value> in, Where where);
   Value norm(TableReader &reader, ArrayRef<Value> in, Where where);
   Value linear(TableReader &reader, ArrayRef<Value> in, Where where);
   Value rope(TableReader &reader, ArrayRef<Value> in, Where where);
   Value attention(TableReader &reader, ArrayRef<Value> in, Where where);
-  Value swiglu(TableReader &, ArrayRef<Value> in, Where where) {
+  Value swiglu(TableReader &reader, ArrayRef<Value> in, Where where) {
+    expectSameColumns(reader, in);
     return m.swiglu(in[0], in[1], where);
   }
-  Value add(TableReader &, ArrayRef<Value> in, Where where) {
+  Value add(TableReader &reader, ArrayRef<Value> in, Where where) {
+    expectSameColumns(reader, in);
     return m.add(in[0], in[1], where);
   }
   Value last(TableReader &, ArrayRef<Value> in, Where where) {
@@ -158,7 +159,14 @@ int64_t GraphReader::readSize(TableReader &reader, StringRef key) {
   SmallVector<StringRef> terms;
   StringRef(*text).split(terms, '*');
   for (StringRef term : terms) {
-    product *= evaluate(reader, key, term.trim()).value_or(1);
+    int64_t factor = evaluate(reader, key, term.trim()).value_or(1);
+    if (factor < 1 || llvm::MulOverflow(product, factor, product) ||
+        product > model::kLargestSize) {
+      reader.error(key, "expected a size from 1 to " +
+                            Twine(model::kLargestSize) + " for \"" + key +
+                            "\", got \"" + *text + "\"");
+      return 1;
+    }
   }
   return product;
 }
@@ -220,6 +228,15 @@ int64_t GraphReader::columns(TableReader &reader, Value value) {
     return 1;
   }
   return type.getDimSize(1);
+}
+
+/// Said here, where "in" stands, and not by the verifier of what is made of it.
+void GraphReader::expectSameColumns(TableReader &reader, ArrayRef<Value> in) {
+  int64_t first = columns(reader, in[0]), second = columns(reader, in[1]);
+  if (first != second && !source.failed) {
+    reader.error("in", "expected two values of one size for \"in\", got " +
+                           Twine(first) + " and " + Twine(second));
+  }
 }
 
 Value GraphReader::embed(TableReader &reader, ArrayRef<Value> in, Where where) {

@@ -108,8 +108,9 @@ modelc::importModel(StringRef filename, const ImportOptions &options,
   if (extension == ".json" || extension == ".toml") {
     return importTable(filename, options, context, notes);
   }
-  notes << filename
-        << ": error: expected a file that ends in .toml, .json or .mlir, or a "
-           "folder with a config.json\n";
+  sayError(notes)
+      << "\"" << filename
+      << "\": expected a file that ends in .toml, .json or .mlir, or a "
+         "folder with a config.json\n";
   return failure();
 }

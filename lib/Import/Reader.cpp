@@ -4,6 +4,7 @@
 
 #include "llvm/ADT/StringSwitch.h"
 #include <charconv>
+#include <cmath>
 
 using namespace mlir;
 using namespace modelc;
@@ -63,12 +64,26 @@ std::optional<int64_t> TableReader::positive(StringRef key) {
           "expected a positive \"" + key + "\", got " + Twine(node->integer));
     return std::nullopt;
   }
+  if (node->integer > model::kLargestSize) {
+    error(key, "expected \"" + key + "\" of at most " +
+                   Twine(model::kLargestSize) + ", got " +
+                   Twine(node->integer));
+    return std::nullopt;
+  }
   return node->integer;
 }
 
 std::optional<double> TableReader::number(StringRef key) {
   const Node *node = findKind(key, &Node::isNumber, "a number");
-  return node ? std::optional(node->number) : std::nullopt;
+  if (!node) {
+    return std::nullopt;
+  }
+  if (!std::isfinite(node->number) || node->number <= 0) {
+    error(key,
+          "expected a finite \"" + key + "\" above 0, got " + node->print());
+    return std::nullopt;
+  }
+  return node->number;
 }
 
 std::optional<bool> TableReader::boolean(StringRef key) {
@@ -96,9 +111,27 @@ std::optional<size_t> TableReader::choice(StringRef key,
   return found - choices.begin();
 }
 
+void TableReader::missing(StringRef key) {
+  SmallVector<StringRef> others;
+  for (const Member &member : table.members) {
+    if (!llvm::is_contained(asked, member.key)) {
+      others.push_back(member.key);
+    }
+  }
+  StringRef found = nearest(key, others);
+  if (found.empty()) {
+    error(key, "expected the key \"" + key + "\" in " + what);
+    return;
+  }
+  source.error(table.member(found)->place, "unknown key \"" + found + "\" in " +
+                                               what + ", did you mean \"" +
+                                               key + "\"");
+  asked.push_back(found); // one mistake, one message
+}
+
 int64_t TableReader::requirePositive(StringRef key) {
   if (!has(key)) {
-    error(key, "expected the key \"" + key + "\" in " + what);
+    missing(key);
     return 1;
   }
   return positive(key).value_or(1);
@@ -106,7 +139,7 @@ int64_t TableReader::requirePositive(StringRef key) {
 
 std::string TableReader::requireString(StringRef key) {
   if (!has(key)) {
-    error(key, "expected the key \"" + key + "\" in " + what);
+    missing(key);
     return "";
   }
   return string(key).value_or("");

@@ -47,7 +47,9 @@ public:
 
   int64_t requirePositive(llvm::StringRef key);
   std::string requireString(llvm::StringRef key);
+  /// At most kLargestSize.
   std::optional<int64_t> positive(llvm::StringRef key);
+  /// Finite, and more than zero.
   std::optional<double> number(llvm::StringRef key);
   std::optional<bool> boolean(llvm::StringRef key);
   std::optional<std::string> string(llvm::StringRef key);
@@ -69,6 +71,8 @@ public:
 private:
   const Node *findKind(llvm::StringRef key, bool (Node::*isKind)() const,
                        llvm::StringRef expected);
+  /// Says that a key is absent: misspelled, where one that is near is there.
+  void missing(llvm::StringRef key);
   void assume(llvm::StringRef key, llvm::StringRef tomlKey, std::string value,
               llvm::StringRef why);
 

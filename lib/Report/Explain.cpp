@@ -56,9 +56,9 @@ llvm::LogicalResult explainOp(const PlanCost &plan, llvm::StringRef label,
   }
   if (!found) {
     known.push_back(kStartLabel);
-    errors << "error: expected an op of " << plan.name << " ("
-           << listWords(known) << "), got \"" << label << "\""
-           << didYouMean(label, known) << "\n";
+    sayError(errors) << "expected an op of " << plan.name << " ("
+                     << listWords(known) << "), got \"" << label << "\""
+                     << didYouMean(label, known) << "\n";
   }
   return llvm::success(found);
 }

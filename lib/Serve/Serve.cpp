@@ -167,9 +167,10 @@ static llvm::FailureOr<double> priceOf(const ServeInput &input,
   for (const auto &[basis, dollars] : target.price.perHour) {
     known.push_back(basis);
   }
-  errors << "error: expected a price basis of target \"" << target.identity.name
-         << "\" (" << listWords(known) << "), got \"" << input.priceBasis
-         << "\"" << didYouMean(input.priceBasis, known) << "\n";
+  sayError(errors) << "expected a price basis of target \""
+                   << target.identity.name << "\" (" << listWords(known)
+                   << "), got \"" << input.priceBasis << "\""
+                   << didYouMean(input.priceBasis, known) << "\n";
   return llvm::failure();
 }
 

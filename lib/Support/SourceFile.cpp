@@ -5,6 +5,13 @@
 
 namespace modelc {
 
+/// Columns of a line that are shown before and behind the place of a message.
+static constexpr unsigned kColumnsAround = 100;
+
+llvm::raw_ostream &sayError(llvm::raw_ostream &errors) {
+  return errors << "modelc: error: ";
+}
+
 SourceFile::SourceFile(std::string name, std::string text)
     : fileName(std::move(name)), contents(std::move(text)) {}
 
@@ -13,8 +20,8 @@ llvm::FailureOr<SourceFile> SourceFile::read(llvm::StringRef path,
   llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> buffer =
       llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
   if (!buffer) {
-    errors << "error: cannot read \"" << path
-           << "\": " << buffer.getError().message() << "\n";
+    sayError(errors) << "cannot read \"" << path
+                     << "\": " << buffer.getError().message() << "\n";
     return llvm::failure();
   }
   return SourceFile(path.str(), (*buffer)->getBuffer().str());
@@ -45,11 +52,20 @@ static void print(const SourceFile &file, llvm::raw_ostream &os, Place at,
     return;
   }
   unsigned begin = at.column ? at.column - 1 : 0;
-  std::pair<unsigned, unsigned> range(begin, begin + at.length);
+  std::string where =
+      (file.name() + ":" + llvm::Twine(at.line) + ":" + llvm::Twine(begin + 1))
+          .str();
+  // Of a long line, the part around the place.
+  llvm::StringRef line = file.line(at.line);
+  unsigned first = begin > kColumnsAround ? begin - kColumnsAround : 0;
+  line = line.substr(first, begin - first + kColumnsAround);
+  begin -= first;
+  unsigned end = std::min<size_t>(begin + at.length, line.size());
   llvm::SourceMgr none;
   llvm::SMDiagnostic(none, llvm::SMLoc(), file.name(), int(at.line), int(begin),
-                     kind, text, file.line(at.line), range)
-      .print("", os, os.has_colors());
+                     kind, text, line, std::pair(begin, std::max(begin, end)))
+      .print(where.c_str(), os, os.has_colors(), /*ShowKindLabel=*/true,
+             /*ShowLocation=*/false);
 }
 
 void SourceFile::error(llvm::raw_ostream &os, Place at,

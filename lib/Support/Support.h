@@ -57,6 +57,16 @@ private:
   std::string fileName, contents;
 };
 
+/// Starts a message about a mistake that has no place in a file: "modelc:
+/// error:
+/// ", whichever tool it is.
+llvm::raw_ostream &sayError(llvm::raw_ostream &errors);
+
+/// Reads the command line into the `cl::opt`s of a tool; false if it has a
+/// mistake, which was printed as all others are.
+bool parseCommandLine(int argc, char **argv, llvm::StringRef overview,
+                      llvm::raw_ostream &errors);
+
 //===----------------------------------------------------------------------===//
 // TOML and JSON
 //===----------------------------------------------------------------------===//

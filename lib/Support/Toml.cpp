@@ -68,14 +68,33 @@ static Node convert(const toml::node &node) {
   return result;
 }
 
+/// "Error while parsing string: encountered end-of-file" in our words.
+static std::string inOurWords(llvm::StringRef description) {
+  llvm::StringRef text = description;
+  if (!text.consume_front("Error while parsing ")) {
+    return description.str();
+  }
+  auto [what, why] = text.split(": ");
+  if (why.starts_with("encountered end-of-file")) {
+    return ("expected the rest of a " + what + ", got the end of the file")
+        .str();
+  }
+  auto [wanted, seen] = why.split(", saw ");
+  std::string got = seen.empty() ? "" : (", got " + seen).str();
+  bool saysExpected = wanted.contains("expected");
+  return ((saysExpected ? "" : "expected a " + what + ": ") + wanted +
+          (saysExpected ? " in a " + what : "") + got)
+      .str();
+}
+
 llvm::FailureOr<Node> parseToml(const SourceFile &file, llvm::raw_ostream &os) {
   toml::parse_result result =
       toml::parse(std::string_view(file.text().data(), file.text().size()));
   if (!result) {
     const toml::parse_error &error = result.error();
     file.error(os, placeOf(error.source()),
-               llvm::StringRef(error.description().data(),
-                               error.description().size()));
+               inOurWords(llvm::StringRef(error.description().data(),
+                                          error.description().size())));
     return llvm::failure();
   }
   return convert(result.table());

@@ -7,10 +7,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Driver/Driver.h"
+#include "lib/Support/Support.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Program.h"
 #include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
+#include <csignal>
 #include <cstdlib>
 
 using namespace llvm;
@@ -23,8 +25,31 @@ static cl::SubCommand targetsCommand("targets",
 static cl::SubCommand importCommand("import",
                                     "convert a model to the TOML graph");
 
+namespace {
+/// Reads one word of a few, and says which where it is none.
+template <typename T>
+struct Word : cl::parser<T> {
+  using cl::parser<T>::parser;
+  bool parse(cl::Option &option, StringRef name, StringRef text, T &value) {
+    std::vector<StringRef> words;
+    for (const auto &info : this->Values) {
+      if (info.Name == text) {
+        value = info.V.getValue();
+        return false;
+      }
+      words.push_back(info.Name);
+    }
+    return option.error("expected " + listWords(words) + ", got \"" + text +
+                            "\"" + didYouMean(text, words),
+                        name);
+  }
+};
+} // namespace
+
 template <typename T>
 using Flag = cl::opt<T>;
+template <typename T>
+using Choice = cl::opt<T, false, Word<T>>;
 
 //===----------------------------------------------------------------------===//
 // modelc MODEL
@@ -54,12 +79,12 @@ static Flag<int64_t> outputLength("osl",
 static Flag<int64_t> batch("batch", cl::desc("requests decoded together"),
                            cl::init(64), cl::cat(category));
 enum class Precision { bf16, fp8 };
-static Flag<Precision>
+static Choice<Precision>
     weights("weights", cl::desc("type of the weights of linears"),
             cl::values(clEnumValN(Precision::bf16, "bf16", "as imported"),
                        clEnumValN(Precision::fp8, "fp8", "e4m3 with scales")),
             cl::init(Precision::bf16), cl::cat(category));
-static Flag<Precision>
+static Choice<Precision>
     cacheType("kv", cl::desc("type of the KV cache"),
               cl::values(clEnumValN(Precision::bf16, "bf16", "as imported"),
                          clEnumValN(Precision::fp8, "fp8", "e4m3")),
@@ -68,7 +93,7 @@ static Flag<std::string> priceBasis("price",
                                     cl::desc("price basis of the target file"),
                                     cl::value_desc("basis"),
                                     cl::init("hyperscaler"), cl::cat(category));
-static Flag<Stage> emit(
+static Choice<Stage> emit(
     "emit", cl::desc("print one stage instead of the estimate"),
     cl::values(clEnumValN(Stage::Model, "model", "the graphs of both phases"),
                clEnumValN(Stage::Schedule, "schedule", "kernels and plans"),
@@ -95,7 +120,7 @@ static cl::opt<std::string> explainFolder(cl::Positional, cl::Required,
 static cl::opt<std::string> explainItem(cl::Positional, cl::desc("[OP]"),
                                         cl::sub(explainCommand));
 enum class Phase { prefill, decode };
-static cl::opt<Phase> explainPhase(
+static Choice<Phase> explainPhase(
     "phase", cl::desc("which step"),
     cl::values(clEnumValN(Phase::prefill, "prefill", "all prompts"),
                clEnumValN(Phase::decode, "decode",
@@ -133,8 +158,9 @@ static CompileOptions compileOptions() {
 using Arguments = ArrayRef<const char *>;
 
 static void printReproducer(Arguments arguments) {
-  errs() << "modelc: internal error, a mistake of the compiler; please report "
-            "it with the files and the command that show it:\n ";
+  sayError(errs())
+      << "internal error, a mistake of the compiler; please report "
+         "it with the files and the command that show it:\n ";
   for (const char *argument : arguments) {
     errs() << " ";
     sys::printArg(errs(), argument, /*Quote=*/false);
@@ -170,7 +196,7 @@ static int runVerb() {
     return importToToml(importInput, output, outs(), errs());
   }
   if (json && csv) {
-    errs() << "modelc: expected one of --json and --csv, got both\n";
+    sayError(errs()) << "expected one of --json and --csv, got both\n";
     return kExitUsage;
   }
   return compile(compileOptions(), outs(), errs());
@@ -183,15 +209,27 @@ int main(int argc, char **argv) {
   sys::AddSignalHandler(reportCrash, &arguments);
   cl::HideUnrelatedOptions(category);
   cl::SetVersionPrinter([](raw_ostream &os) { printVersion(os); });
-  if (!cl::ParseCommandLineOptions(
+  if (!parseCommandLine(
           argc, argv,
           "compiles a large language model for a GPU and estimates it\n",
-          &errs())) {
+          errs())) {
     return kExitUsage;
   }
   int code = runVerb();
+  outs().flush();
+  if (outs().has_error()) {
+    sayError(errs()) << "cannot write to standard output: "
+                     << outs().error().message() << "\n";
+    outs().clear_error();
+    return kExitInput;
+  }
   if (code == kExitInternal) {
     printReproducer(arguments);
+  }
+  if (code == kExitInterrupted) {
+    // As the shell expects of what it interrupted.
+    std::signal(SIGINT, SIG_DFL);
+    std::raise(SIGINT);
   }
   return code;
 }
