@@ -19,24 +19,6 @@ static Buffer bufferOf(Wave &wave, const Operand &operand) {
           words[2]};
 }
 
-/// Counts the lines that the lanes touch.
-static void countLines(Wave &wave, unsigned bytes,
-                       llvm::ArrayRef<uint64_t> addresses) {
-  constexpr uint64_t kLine = 128;
-  llvm::SmallVector<uint64_t, 2 * kLanes> lines;
-  for (uint64_t address : addresses) {
-    for (uint64_t line = address / kLine; line <= (address + bytes - 1) / kLine;
-         ++line) {
-      lines.push_back(line);
-    }
-  }
-  llvm::sort(lines);
-  lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
-  Counts &counts = wave.group->launch->counts;
-  counts.lines += lines.size();
-  counts.leastLines += (addresses.size() * bytes + kLine - 1) / kLine;
-}
-
 /// offset, descriptor, scalar offset: only raw buffers.
 static bool locateBuffer(Wave &wave, const Instruction &i, unsigned first,
                          unsigned bytes, bool forWriting, LaneAddresses &to) {
@@ -76,7 +58,7 @@ static bool locateBuffer(Wave &wave, const Instruction &i, unsigned first,
     }
     addresses.push_back(buffer.base + at);
   }
-  countLines(wave, bytes, addresses);
+  countLines(wave.group->launch->counts, bytes, addresses);
   return true;
 }
 
@@ -157,7 +139,7 @@ static bool locateGlobal(Wave &wave, const Instruction &i, unsigned first,
     }
     addresses.push_back(at);
   }
-  countLines(wave, bytes, addresses);
+  countLines(wave.group->launch->counts, bytes, addresses);
   return true;
 }
 

@@ -33,6 +33,9 @@ struct CaseReader {
   LogicalResult readExtent(const Node &table, StringRef key,
                            std::array<uint32_t, 3> &to);
   LogicalResult readArgument(const Node &node, CheckArgument &to);
+  LogicalResult readMap(const Node &node, CheckArgument &to);
+  LogicalResult readNumbers(const Node &table, StringRef key,
+                            std::vector<uint64_t> &to);
   LogicalResult readOutput(const Node &node, const CheckCase &of,
                            CheckOutput &to);
   LogicalResult readLists(const Node &root, CheckCase &to);
@@ -91,10 +94,53 @@ static bool appendValue(const Node &node, StringRef type,
   return true;
 }
 
+LogicalResult CaseReader::readNumbers(const Node &table, StringRef key,
+                                      std::vector<uint64_t> &to) {
+  const Node *node = table.find(key);
+  if (!node || !node->isArray()) {
+    return error(node ? *node : table,
+                 "expected \"" + key + "\" to be an array of numbers");
+  }
+  for (const Node &item : node->items) {
+    if (!item.isInteger() || item.integer < 0) {
+      return error(item, "expected a number, got " + item.print());
+    }
+    to.push_back(uint64_t(item.integer));
+  }
+  return success();
+}
+
+/// {"buffer": file, "element_bytes": n, "sizes": [...], "strides": [...],
+/// "box": [...]} and, if not 0, "offset" and "swizzle".
+LogicalResult CaseReader::readMap(const Node &node, CheckArgument &to) {
+  CheckMap &map = to.map.emplace();
+  to.isBuffer = true;
+  const Node *bytes = node.find("element_bytes");
+  if (failed(readText(node, "buffer", to.file)) ||
+      failed(readNumbers(node, "sizes", map.sizes)) ||
+      failed(readNumbers(node, "strides", map.strides)) ||
+      failed(readNumbers(node, "box", map.box))) {
+    return failure();
+  }
+  if (!bytes || !bytes->isInteger() || map.sizes.size() != map.box.size() ||
+      map.sizes.size() != map.strides.size() + 1 || map.sizes.size() > 5) {
+    return error(node,
+                 "expected \"element_bytes\", a size and an extent of the "
+                 "box for each of 1 to 5 dimensions, and a stride for "
+                 "each but the first");
+  }
+  to.file = resolve(*node.find("buffer"));
+  map.elementBytes = uint32_t(bytes->integer);
+  const Node *offset = node.find("offset"), *swizzle = node.find("swizzle");
+  map.offset = offset ? uint64_t(offset->integer) : 0;
+  map.swizzleBytes = swizzle ? uint32_t(swizzle->integer) : 0;
+  return success();
+}
+
 LogicalResult CaseReader::readArgument(const Node &node, CheckArgument &to) {
   StringRef wanted = "expected an argument: {\"buffer\": file}, "
-                     "{\"buffer_bytes\": n} or {\"i32\", \"i64\", \"f32\" or "
-                     "\"f64\": value}";
+                     "{\"buffer_bytes\": n}, {\"map\": {...}} or {\"i32\", "
+                     "\"i64\", \"f32\" or \"f64\": value}";
   if (!node.isTable() || node.members.size() != 1) {
     return error(node, wanted);
   }
@@ -103,6 +149,9 @@ LogicalResult CaseReader::readArgument(const Node &node, CheckArgument &to) {
     to.isBuffer = true;
     to.file = resolve(member.value);
     return success();
+  }
+  if (member.key == "map" && member.value.isTable()) {
+    return readMap(member.value, to);
   }
   if (member.key == "buffer_bytes" && member.value.isInteger()) {
     to.isBuffer = true;

@@ -1,12 +1,13 @@
 //===- Check.cpp - A case from its files to its report --------------------===//
 
 #include "lib/Check/Check.h"
+#include "lib/Check/Buffers.h"
 #include "lib/Check/Machine.h"
+#include "lib/Check/PtxCase.h"
 #include "lib/Support/Support.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cstring>
 #include <optional>
@@ -16,26 +17,6 @@ using namespace modelc;
 using namespace modelc::check;
 
 static constexpr int kInputError = 1, kUsageError = 2;
-
-static LogicalResult say(raw_ostream &errors, const Twine &message) {
-  sayError(errors) << message << "\n";
-  return failure();
-}
-
-static FailureOr<std::vector<uint8_t>> bytesOf(const CheckArgument &argument,
-                                               raw_ostream &errors) {
-  if (argument.file.empty()) {
-    return std::vector<uint8_t>(argument.bufferBytes, 0xFF);
-  }
-  ErrorOr<std::unique_ptr<MemoryBuffer>> file =
-      MemoryBuffer::getFile(argument.file);
-  if (!file) {
-    return say(errors, "cannot read \"" + argument.file +
-                           "\": " + file.getError().message());
-  }
-  return std::vector<uint8_t>((*file)->getBuffer().bytes_begin(),
-                              (*file)->getBuffer().bytes_end());
-}
 
 /// What the host adds to the arguments of a kernel.
 static uint64_t hiddenValue(const KernelRun &launch, StringRef kind) {
@@ -54,8 +35,7 @@ static uint64_t hiddenValue(const KernelRun &launch, StringRef kind) {
 
 /// Puts buffers into memory and lays out the arguments.
 static LogicalResult setUpArguments(const CheckCase &from, KernelRun &launch,
-                                    std::vector<uint64_t> &addresses,
-                                    raw_ostream &errors) {
+                                    Buffers &buffers, raw_ostream &errors) {
   const Kernel &kernel = *launch.kernel;
   std::vector<uint8_t> block(kernel.argumentBytes);
   size_t next = 0;
@@ -72,17 +52,15 @@ static LogicalResult setUpArguments(const CheckCase &from, KernelRun &launch,
       break;
     }
     const CheckArgument &argument = from.arguments[next];
-    uint64_t &address = addresses.emplace_back(0);
+    FailureOr<uint64_t> address =
+        buffers.place(argument, launch.memory, errors);
+    if (failed(address)) {
+      return failure();
+    }
     std::vector<uint8_t> value = argument.value;
     if (argument.isBuffer) {
-      FailureOr<std::vector<uint8_t>> bytes = bytesOf(argument, errors);
-      if (failed(bytes)) {
-        return failure();
-      }
-      address = launch.memory.add("argument " + std::to_string(next),
-                                  std::move(*bytes), true);
       value.resize(8);
-      std::memcpy(value.data(), &address, 8);
+      std::memcpy(value.data(), &*address, 8);
     }
     if (value.size() != to.bytes) {
       return say(errors, "argument " + Twine(next) + ": expected " +
@@ -136,36 +114,10 @@ static LogicalResult checkKernel(const Kernel &kernel, const CheckCase &of,
   return success();
 }
 
-static LogicalResult writeOutputs(const CheckCase &from,
-                                  const KernelRun &launch,
-                                  ArrayRef<uint64_t> addresses,
-                                  raw_ostream &errors) {
-  for (const CheckOutput &output : from.outputs) {
-    const Region *region = launch.memory.at(addresses[output.argument]);
-    std::error_code error;
-    raw_fd_ostream file(output.file, error);
-    if (error) {
-      return say(errors,
-                 "cannot write \"" + output.file + "\": " + error.message());
-    }
-    file.write(reinterpret_cast<const char *>(region->bytes.data()),
-               region->bytes.size());
-  }
-  return success();
-}
-
-LogicalResult modelc::runCheckCase(const CheckCase &from,
-                                   const CheckOptions &options,
-                                   raw_ostream &report, raw_ostream &errors) {
-  std::optional<Target> target;
-  if (!from.target.empty()) {
-    FailureOr<Target> loaded =
-        loadTarget(from.target, {}, options.targetFolders, errors);
-    if (failed(loaded)) {
-      return failure();
-    }
-    target = std::move(*loaded);
-  }
+/// Runs a code object.
+static LogicalResult runMachineCode(const CheckCase &from, const Target *target,
+                                    const CheckOptions &options,
+                                    raw_ostream &report, raw_ostream &errors) {
   FailureOr<CodeObject> code = readCodeObject(from.code, from.kernel, errors);
   if (failed(code) || failed(checkKernel(code->kernel, from, errors))) {
     return failure();
@@ -181,12 +133,12 @@ LogicalResult modelc::runCheckCase(const CheckCase &from,
   launch.grid = from.grid;
   launch.block = from.block;
   launch.sharedBytes = code->kernel.sharedBytes + from.dynamicSharedBytes;
-  launch.target = target ? &*target : nullptr;
+  launch.target = target;
   for (Region &region : code->regions) {
     launch.memory.addAt(std::move(region));
   }
-  std::vector<uint64_t> addresses;
-  if (failed(setUpArguments(from, launch, addresses, errors))) {
+  Buffers buffers;
+  if (failed(setUpArguments(from, launch, buffers, errors))) {
     return failure();
   }
   setUpPacket(launch);
@@ -194,7 +146,23 @@ LogicalResult modelc::runCheckCase(const CheckCase &from,
     return say(errors, "\"" + from.code + "\": " + launch.fault);
   }
   printReport(launch, report);
-  return writeOutputs(from, launch, addresses, errors);
+  return buffers.write(from, launch.memory, errors);
+}
+
+LogicalResult modelc::runCheckCase(const CheckCase &from,
+                                   const CheckOptions &options,
+                                   raw_ostream &report, raw_ostream &errors) {
+  std::optional<Target> target;
+  if (!from.target.empty()) {
+    FailureOr<Target> loaded =
+        loadTarget(from.target, {}, options.targetFolders, errors);
+    if (failed(loaded)) {
+      return failure();
+    }
+    target = std::move(*loaded);
+  }
+  auto run = ptx::isText(from.code) ? ptx::runCase : runMachineCode;
+  return run(from, target ? &*target : nullptr, options, report, errors);
 }
 
 int modelc::checkMain(int argc, char **argv) {

@@ -1,12 +1,14 @@
 //===- Check.h - Run compiled kernels instruction by instruction ----------===//
 //
-// Interprets the machine code of a kernel of the wave-of-64 machines on the
-// CPU, with the counters of outstanding memory operations that the machine has.
-// What a wave has not waited for is poison: a register that a load will write,
-// bytes of shared memory that a copy or a store will write. Using it is an
-// error, as are races between waves without a barrier in between, accesses out
-// of bounds, and a barrier that not all waves reach. Because this is checked by
-// what the code orders, not by what happens to come first, one run is enough.
+// Interprets a kernel on the CPU: the machine code of the wave-of-64 machines,
+// with the counters of outstanding memory operations that they have, or PTX,
+// the text between the compiler and the machines with waves of 32, with its
+// barriers in shared memory and asynchronous units. What a wave has not waited
+// for is poison: a register that a load will write, bytes of shared memory that
+// a copy or a store will write. Using it is an error, as are races between
+// waves without a barrier in between, accesses out of bounds, and a barrier
+// that not all waves reach. Because this is checked by what the code orders,
+// not by what happens to come first, one run is enough.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,6 +19,7 @@
 #include "llvm/Support/LogicalResult.h"
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,9 +29,19 @@ class raw_ostream;
 
 namespace modelc {
 
-/// One argument of a kernel: a buffer with bytes, or a value.
+/// How a tensor in a buffer is cut into boxes; innermost dimension first.
+struct CheckMap {
+  uint64_t offset = 0; // bytes, of the tensor in the buffer
+  uint32_t elementBytes = 0;
+  uint32_t swizzleBytes = 0;            // 0, 32, 64 or 128
+  std::vector<uint64_t> sizes, strides; // elements; bytes, from the second on
+  std::vector<uint64_t> box;            // elements
+};
+
+/// One argument of a kernel: a buffer with bytes, a map of one, or a value.
 struct CheckArgument {
   bool isBuffer = false;
+  std::optional<CheckMap> map;
   std::string file;           // bytes of a buffer; empty: all bits set
   uint64_t bufferBytes = 0;   // of a buffer without a file
   std::vector<uint8_t> value; // of anything else, as it lies in memory

@@ -3,6 +3,7 @@
 #ifndef LIB_CHECK_INSTRUCTION_H
 #define LIB_CHECK_INSTRUCTION_H
 
+#include "lib/Check/Counts.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringRef.h"
@@ -24,24 +25,6 @@ constexpr unsigned kAccumulation = 256, kVectorRegisters = 512;
 constexpr unsigned kFlatScratch = 102, kVcc = 106, kM0 = 124, kExec = 126,
                    kSharedBase = 128, kPrivateBase = 132, kScalarZero = 136,
                    kScalarRegisters = 138;
-
-/// Classes that are counted.
-enum class Kind : uint8_t {
-  Scalar,
-  ScalarMemory,
-  Vector,
-  Transcendental,
-  Lanes,
-  Matrix,
-  Shared,
-  Global,
-  Copy,
-  Wait,
-  Barrier,
-  Branch,
-  Other,
-};
-constexpr unsigned kKinds = unsigned(Kind::Other) + 1;
 
 /// How an address is made.
 enum class Space : uint8_t { Global, Flat, Scratch, Buffer };

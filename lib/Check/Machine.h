@@ -75,15 +75,6 @@ struct Group {
   uint32_t lastId = 0; // of pending operations
 };
 
-/// What is counted, beside how often each instruction ran.
-struct Counts {
-  uint64_t waves = 0, sharedCycles = 0, sharedIdealCycles = 0;
-  uint64_t sharedReadBytes = 0, sharedWrittenBytes = 0, unknownBanks = 0;
-  uint64_t loadedBytes = 0, storedBytes = 0, copiedBytes = 0;
-  uint64_t repeatedBytes = 0;         // copied by several waves to one place
-  uint64_t lines = 0, leastLines = 0; // of 128 bytes
-};
-
 /// One kernel on its arguments.
 struct KernelRun {
   const Kernel *kernel = nullptr;

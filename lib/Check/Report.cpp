@@ -9,14 +9,6 @@
 using namespace modelc::check;
 using llvm::json::OStream;
 
-static llvm::StringRef nameOf(Kind kind) {
-  static const llvm::StringRef kNames[kKinds] = {
-      "scalar",  "scalar_memory", "vector", "transcendental", "lanes",
-      "matrix",  "shared",        "global", "copy",           "wait",
-      "barrier", "branch",        "other"};
-  return kNames[unsigned(kind)];
-}
-
 static Kind kindOf(const Instruction &instruction) {
   if (!instruction.meaning) {
     return Kind::Other;
@@ -62,54 +54,13 @@ static void printLoops(const KernelRun &launch, OStream &json) {
   }
 }
 
-static void printInstructions(const KernelRun &launch, OStream &json) {
-  std::map<llvm::StringRef, uint64_t> kinds, names, matrix;
-  uint64_t all = 0;
+static std::vector<Executed> executedOf(const KernelRun &launch) {
+  std::vector<Executed> result;
   for (size_t i = 0; i < launch.code.size(); ++i) {
-    uint64_t count = launch.executed[i];
-    if (count == 0) {
-      continue;
-    }
-    const Instruction &instruction = launch.code[i];
-    all += count;
-    kinds[nameOf(kindOf(instruction))] += count;
-    names[instruction.name] += count;
-    if (kindOf(instruction) == Kind::Matrix) {
-      matrix[instruction.name] += count;
-    }
+    result.push_back(
+        {launch.code[i].name, kindOf(launch.code[i]), launch.executed[i]});
   }
-  auto print = [&](llvm::StringRef key, auto &counts) {
-    json.attributeObject(key, [&] {
-      for (auto [name, count] : counts) {
-        json.attribute(name, int64_t(count));
-      }
-    });
-  };
-  json.attribute("wave_instructions", int64_t(all));
-  print("by_class", kinds);
-  print("matrix", matrix);
-  print("by_name", names);
-}
-
-static void printMemory(const Counts &counts, OStream &json) {
-  auto put = [&](llvm::StringRef name, uint64_t value) {
-    json.attribute(name, int64_t(value));
-  };
-  json.attributeObject("shared", [&] {
-    put("bytes_read", counts.sharedReadBytes);
-    put("bytes_written", counts.sharedWrittenBytes);
-    put("cycles", counts.sharedCycles);
-    put("conflict_cycles", counts.sharedCycles - counts.sharedIdealCycles);
-    put("accesses_without_facts", counts.unknownBanks);
-  });
-  json.attributeObject("global", [&] {
-    put("bytes_loaded", counts.loadedBytes);
-    put("bytes_stored", counts.storedBytes);
-    put("bytes_copied_to_shared", counts.copiedBytes);
-    put("bytes_copied_again", counts.repeatedBytes);
-    put("lines_of_128", counts.lines);
-    put("least_lines", counts.leastLines);
-  });
+  return result;
 }
 
 void modelc::check::printReport(const KernelRun &launch,
@@ -129,7 +80,7 @@ void modelc::check::printReport(const KernelRun &launch,
       json.attribute("shared_bytes", launch.sharedBytes);
       json.attribute("scratch_bytes", kernel.scratchBytes);
     });
-    printInstructions(launch, json);
+    printInstructions(executedOf(launch), json);
     printMemory(launch.counts, json);
     json.attributeArray("loops", [&] { printLoops(launch, json); });
   });

@@ -6,49 +6,6 @@
 
 using namespace modelc::check;
 
-/// Where the lanes of one access are.
-static void countBanks(Wave &wave, llvm::StringRef kind, unsigned bytes,
-                       const uint32_t (&starts)[kLanes]) {
-  Counts &counts = wave.group->launch->counts;
-  const modelc::Target *target = wave.group->launch->target;
-  const modelc::SharedAccess *row =
-      target ? target->shared.access(kind, std::max(4u, bytes)) : nullptr;
-  if (!row) {
-    ++counts.unknownBanks;
-    return;
-  }
-  // Different words of one bank are served one after the other in a phase.
-  std::vector<std::vector<std::vector<uint32_t>>> phases;
-  for (unsigned lane = 0; lane < kLanes; ++lane) {
-    unsigned phase = 0;
-    for (size_t bit = 0; bit < row->phaseOfLaneBit.size(); ++bit) {
-      phase ^= lane >> bit & 1 ? unsigned(row->phaseOfLaneBit[bit]) : 0;
-    }
-    if (phases.size() <= phase) {
-      phases.resize(phase + 1);
-    }
-    phases[phase].resize(size_t(row->banks));
-    if (!wave.isActive(lane)) {
-      continue;
-    }
-    for (uint32_t word = starts[lane] / 4;
-         word <= (starts[lane] + bytes - 1) / 4; ++word) {
-      std::vector<uint32_t> &words = phases[phase][word % size_t(row->banks)];
-      if (std::find(words.begin(), words.end(), word) == words.end()) {
-        words.push_back(word);
-      }
-    }
-  }
-  for (const auto &banks : phases) {
-    size_t most = 0;
-    for (const auto &words : banks) {
-      most = std::max(most, words.size());
-    }
-    counts.sharedCycles += most;
-    counts.sharedIdealCycles += most ? 1 : 0;
-  }
-}
-
 static uint32_t accessOffset(const Instruction &i, unsigned access) {
   const Shape &shape = i.meaning->shape;
   if (shape.accesses == 1) {
@@ -70,6 +27,7 @@ static bool touch(Wave &wave, const Instruction &i, const Source &address,
     for (unsigned lane = 0; lane < kLanes; ++lane) {
       starts[lane] = address.word(lane) + accessOffset(i, access);
       if (!wave.isActive(lane)) {
+        starts[lane] = kNowhere;
         continue;
       }
       if (starts[lane] % std::min<unsigned>(shape.bytes, 4)) {
@@ -81,7 +39,8 @@ static bool touch(Wave &wave, const Instruction &i, const Source &address,
       (use.writes ? counts.sharedWrittenBytes : counts.sharedReadBytes) +=
           shape.bytes;
     }
-    countBanks(wave, use.writes ? "write" : "read", shape.bytes, starts);
+    countBanks(counts, wave.group->launch->target,
+               use.writes ? "write" : "read", shape.bytes, starts);
   }
   return touchShared(wave, pending, use);
 }

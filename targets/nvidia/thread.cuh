@@ -41,11 +41,8 @@ DEV int threadId() {
 /// Index of the thread in its wave, 0 to 31.
 DEV int laneId() { return threadId() % kWaveSize; }
 
-template <class T>
-DEV T shuffle(T value, int lane);
-
-/// Index of the wave in its workgroup, known to be uniform.
-DEV int waveId() { return shuffle(threadId() / kWaveSize, 0); }
+/// Index of the wave in its workgroup. No shuffle makes it uniform: code that one lane runs asks for it too.
+DEV int waveId() { return int(unsigned(threadId()) / kWaveSize); }
 
 template <int Axis = 0>
 DEV int workgroupId() {

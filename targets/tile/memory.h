@@ -95,6 +95,15 @@ struct View {
   TILE_MEMBER bool hasRow(int row, int lies) const {
     return !RowsEnd || (unsigned)(kSameType<Rows, Paged> ? row : lies) < (unsigned)rowLimit;
   }
+  /// Where row r of a register lies; a table is asked only about rows that there are.
+  template <class L, int R>
+  TILE_MEMBER int place(int row) const {
+    if constexpr (RowsEnd && kSameType<Rows, Paged>) {
+      return (unsigned)row < (unsigned)rowLimit ? rows.row(row) : 0;
+    } else {
+      return rows.template row<L, R>(row);
+    }
+  }
   TILE_MEMBER bool hasColumns(int column, int count) const { return !ColumnsEnd || column + count <= columnLimit; }
   /// The element at row `lies` of memory.
   TILE_MEMBER T *at(int lies, int column) const {
@@ -162,7 +171,7 @@ template <int Limit, Dimension Along = Dimension::Column, Reuse When = Reuse::So
 TILE void loadTile(Tile<T, L> &tile, const W &from) {
   using V = Vectors<L, smaller(Limit, 16 / (int)sizeof(T)), Along>;
   forEachVector<L, V>([&](auto r, int row, int column) INLINE {
-    const int lies = from.rows.template row<L, r.value>(row);
+    const int lies = from.template place<L, r.value>(row);
     const T *p = from.at(lies, column);
     const auto put = [&](auto e, T value) INLINE { tile.v[r.value | V::spread(e.value)] = value; };
     if constexpr (!W::isLimited || V::count == 1) {
@@ -199,7 +208,7 @@ TILE void storeTile(const Tile<T, L> &tile, const W &to) {
     return;
   }
   forEachVector<L, V, Addresses::Own>([&](auto r, int row, int column) INLINE {
-    const int lies = to.rows.template row<L, r.value>(row);
+    const int lies = to.template place<L, r.value>(row);
     T *p = to.at(lies, column);
     const auto has = [&](auto e) INLINE {
       return to.hasRow(row + V::rowSteps(e.value), lies + V::rowSteps(e.value)) &&
@@ -226,7 +235,7 @@ TILE void addTile(const Tile<T, L> &tile, const W &to) {
     return;
   }
   forEach<L>([&](auto i, int row, int column) INLINE {
-    const int lies = to.rows.template row<L, i.value>(row);
+    const int lies = to.template place<L, i.value>(row);
     if (to.hasRow(row, lies) && to.hasColumns(column, 1)) {
       addGlobal(to.at(lies, column), tile.v[i.value]);
     }

@@ -4,7 +4,13 @@
 #ifndef TEST_CHECK_INPUTS_RECORD_H
 #define TEST_CHECK_INPUTS_RECORD_H
 
+#ifdef MODELC_PTX
+#include "nvidia/instructions.cuh"
+#define CHECK_TARGET MODELC_PTX
+#else
 #include "amd/instructions.hip.h"
+#define CHECK_TARGET (MODELC_CHIP >= 950 ? "mi355x" : "mi300x")
+#endif
 
 #include <cstdio>
 #include <cstdlib>
@@ -32,26 +38,58 @@ inline void writeFile(const std::string &path, const void *bytes, size_t size) {
 struct Case {
   std::string stem, arguments, outputs;
   std::map<std::string, const void *> expected; // by path
+  std::map<const void *, std::string> files;
   int count = 0;
 
   void add(const std::string &argument) {
     arguments += (count++ ? ", " : "") + argument;
   }
-  template <typename T>
-  void argument(T *pointer) {
-    std::string base = stem + "." + std::to_string(count);
+  /// Writes a buffer when it is first named; returns its file.
+  std::string file(const void *pointer) {
     auto found = buffers().find(pointer);
     if (found == buffers().end()) {
       std::fprintf(stderr, "argument %d is no buffer\n", count);
       std::abort();
     }
-    writeFile(base + ".in", pointer, found->second);
-    expected[base + ".expected"] = pointer;
-    outputs += std::string(outputs.empty() ? "" : ", ") +
-               "{\"argument\": " + std::to_string(count) + ", \"file\": \"" +
-               base + ".out\"}";
-    add("{\"buffer\": \"" + base + ".in\"}");
+    std::string &base = files[pointer];
+    if (base.empty()) {
+      base = stem + "." + std::to_string(count);
+      writeFile(base + ".in", pointer, found->second);
+      expected[base + ".expected"] = pointer;
+      outputs += std::string(outputs.empty() ? "" : ", ") +
+                 "{\"argument\": " + std::to_string(count) + ", \"file\": \"" +
+                 base + ".out\"}";
+    }
+    return base + ".in";
   }
+  template <typename T>
+  void argument(T *pointer) {
+    add("{\"buffer\": \"" + file(pointer) + "\"}");
+  }
+#ifdef MODELC_PTX
+  template <typename T>
+  static std::string list(const T *values, int size) {
+    std::string text;
+    for (int i = 0; i < size; ++i) {
+      text += (i ? ", " : "") + std::to_string(values[i]);
+    }
+    return "[" + text + "]";
+  }
+  void argument(const modelc::TensorMap &encoded) {
+    alignas(64) modelc::TensorMap copy = encoded;
+    auto map = emulator::nvidia::MapFields::of(copy);
+    auto base = buffers().upper_bound(reinterpret_cast<const void *>(map.base));
+    const void *start =
+        base == buffers().begin() ? nullptr : std::prev(base)->first;
+    add("{\"map\": {\"buffer\": \"" + file(start) +
+        "\", \"offset\": " + std::to_string(map.base - uint64_t(start)) +
+        ", \"element_bytes\": " + std::to_string(map.elementBytes) +
+        ", \"swizzle\": " + std::to_string(int(map.swizzle)) +
+        ",\n  \"sizes\": " + list(map.sizes, map.rank) +
+        ", \"strides\": " + list(map.strides, map.rank - 1) +
+        ", \"box\": " + list(map.box, map.rank) + "}}");
+  }
+#endif
   void argument(int value) { add("{\"i32\": " + std::to_string(value) + "}"); }
   void argument(int64_t value) {
     add("{\"i64\": " + std::to_string(value) + "}");
@@ -95,9 +133,9 @@ void recordedRun(Device &device, const Shape &shape,
       << shape.kernel << "\", \"grid\": " << recording::extent(shape.grid)
       << ", \"block\": " << recording::extent(shape.block)
       << ", \"dynamic_shared_bytes\": " << shape.sharedBytes
-      << ", \"target\": \"" << (MODELC_CHIP >= 950 ? "mi355x" : "mi300x")
-      << "\",\n \"arguments\": [" << written.arguments << "],\n \"outputs\": ["
-      << written.outputs << "]}\n";
+      << ", \"target\": \"" << CHECK_TARGET << "\",\n \"arguments\": ["
+      << written.arguments << "],\n \"outputs\": [" << written.outputs
+      << "]}\n";
   run(device, shape, kernel, arguments...);
   for (auto &[path, pointer] : written.expected) {
     recording::writeFile(path, pointer, recording::buffers()[pointer]);
@@ -109,7 +147,11 @@ void recordedRun(Device &device, const Shape &shape,
 // Programs of test/Emit include what KERNEL names, which is a macro of ours
 // too: RECORDED names it here.
 #ifdef RECORDED
+#ifdef MODELC_PTX
+#include "nvidia/tiles.cuh"
+#else
 #include "amd/tiles.hip.h"
+#endif
 #undef WORKGROUP
 #define WORKGROUP(threads, perUnit) extern "C" void
 #undef KERNEL

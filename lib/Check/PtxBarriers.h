@@ -1,0 +1,29 @@
+//===- PtxBarriers.h - Barriers in shared memory --------------------------===//
+
+#ifndef LIB_CHECK_PTXBARRIERS_H
+#define LIB_CHECK_PTXBARRIERS_H
+
+#include "lib/Check/PtxLanes.h"
+
+namespace modelc::ptx {
+
+/// The barrier at an address, which must have been initialised, and that must
+/// be known to the wave; null after a failure.
+Barrier *findBarrier(Warp &warp, uint32_t address);
+
+/// What comes to a barrier.
+struct Arrival {
+  uint32_t arrivals = 0;
+  int64_t expected = 0; // bytes that are to come, or, negative, have come
+};
+/// Arrives with what is known there; ends the phase when all have come.
+void arriveAt(Warp &warp, Barrier &barrier, const Arrival &arrival,
+              const Knowledge &with);
+
+/// Queues an operation that happens as late as it may.
+enum class Order : uint8_t { Tensor, Copy };
+void doLater(Warp &warp, Order order, std::function<void()> run);
+
+} // namespace modelc::ptx
+
+#endif // LIB_CHECK_PTXBARRIERS_H

@@ -1,0 +1,202 @@
+//===- PtxMachine.h - State of a launch, its workgroups and waves ---------===//
+
+#ifndef LIB_CHECK_PTXMACHINE_H
+#define LIB_CHECK_PTXMACHINE_H
+
+#include "lib/Check/Memory.h"
+#include "lib/Check/PtxClock.h"
+#include "lib/Check/PtxProgram.h"
+#include "lib/Hardware/Hardware.h"
+#include "llvm/ADT/Twine.h"
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+
+namespace modelc::ptx {
+
+struct Block;
+struct KernelRun;
+
+/// What of a wave works beside it; each is an actor with its own clock. Actors
+/// are numbered waves first, then the first queue of all waves, and so on.
+enum class Queue : uint8_t {
+  Copies,      // of 16 bytes, ordinary accesses
+  StoreReads,  // box stores: shared memory is read
+  StoreWrites, // and they are done
+  Matrix,      // into registers
+  Tensor,      // into tensor memory
+  TensorLoads,
+  TensorStores,
+};
+constexpr unsigned kQueues = unsigned(Queue::TensorStores) + 1;
+
+/// Groups of operations that a wave waits for by their number.
+struct Groups {
+  uint32_t time = 1;            // of operations issued now
+  std::vector<uint32_t> closed; // time of each group
+  bool any = false;             // operations since the last group
+
+  /// The time up to which all is done when `pending` groups may be left.
+  uint32_t waitedFor(uint64_t pending) const {
+    return closed.size() > pending ? closed[closed.size() - 1 - pending] : 0;
+  }
+  void close() {
+    closed.push_back(time++);
+    any = false;
+  }
+};
+
+/// Lanes of a wave that are at the same instruction.
+struct Path {
+  enum class State : uint8_t { Ready, Converging, Polling };
+  Mask lanes = 0;
+  uint32_t next = 0;
+  State state = State::Ready;
+};
+
+/// 32 lanes.
+struct Warp {
+  enum class State : uint8_t { Ready, AtBarrier, Asleep, Ended };
+
+  Block *block = nullptr;
+  unsigned number = 0;
+  State state = State::Ready;
+  Mask live = 0;   // lanes that have not ended
+  Mask active = 0; // that do the current instruction
+  std::vector<Path> paths;
+  size_t path = 0; // the one that runs
+  const Instruction *current = nullptr;
+  std::vector<uint32_t> registers;
+  std::vector<Mask> predicates;
+  std::vector<uint8_t> local; // [lane][bytes of private memory]
+  /// By row: when its value is there, if an operation in flight brings it, and
+  /// until when an operation in flight reads it.
+  std::vector<Stamp> incoming, outgoing;
+  bool hasInFlight = false;
+
+  Knowledge knowledge;
+  Clock tensor; // what its operations on tensor memory come behind
+  Groups groups[kQueues];
+  unsigned barrier = 0;        // that it waits at
+  uint32_t barrierThreads = 0; // 0: all
+  bool matrixFenced = false;   // since its last wait for matrix operations
+  unsigned matrixIssued = 0;
+  /// Waited-for loads and stores of tensor memory that a fence has made known.
+  uint32_t publishedLoads = 0, publishedStores = 0;
+
+  Path &running() { return paths[path]; }
+  uint32_t actor(Queue queue) const;
+  /// Its clock now, as a stamp.
+  Stamp now() const { return stampOf(number, knowledge.all.timeOf(number)); }
+  /// When an operation of a queue issued now will be done.
+  Stamp stamp(Queue queue) const {
+    return stampOf(actor(queue), groups[unsigned(queue)].time);
+  }
+  template <typename Word>
+  Word *row(const Operand &operand) {
+    return reinterpret_cast<Word *>(
+        &registers[sizeof(Word) == 8 ? operand.wideRow : operand.row]);
+  }
+  /// The value of one lane as 64 bits, zero-extended.
+  uint64_t value(const Operand &operand, unsigned lane);
+  void setValue(const Operand &operand, unsigned lane, uint64_t value);
+  Mask predicate(const Operand &operand) const {
+    return predicates[operand.row] ^ (operand.negated ? kAllLanes : 0);
+  }
+  /// What others may learn when this wave arrives somewhere; time goes on.
+  Knowledge release();
+  void acquire(const Knowledge &other) { knowledge.join(other); }
+  /// Ends the run with a message about the current instruction.
+  void fail(const llvm::Twine &message);
+};
+
+/// A barrier in shared memory.
+struct Barrier {
+  uint32_t actor = 0;
+  uint32_t count = 0, pending = 0;    // arrivals of a phase, still to come
+  int64_t bytes = 0;                  // expected and not yet there
+  uint32_t phase = 0, firstPhase = 0; // counted on when initialised again
+  Knowledge arriving, done;
+};
+
+/// An asynchronous operation that has not happened yet.
+struct Late {
+  Warp *from = nullptr;
+  const Instruction *instruction = nullptr;
+  std::function<void()> run;
+};
+
+/// Tensor memory: 128 lanes x 512 columns of 32 bits.
+struct TensorMemory {
+  static constexpr unsigned kRows = 128, kColumns = 512, kPart = 32;
+  std::vector<uint32_t> words;
+  Cells cells; // [part of 32 lanes][column]
+  std::map<uint32_t, uint32_t> taken;
+  bool relinquished = false;
+  uint32_t &at(unsigned row, unsigned column) {
+    return words[size_t(row) * kColumns + column];
+  }
+};
+
+/// A workgroup.
+struct Block {
+  KernelRun *launch = nullptr;
+  std::array<uint32_t, 3> index = {};
+  std::vector<Warp> warps;
+  std::vector<uint8_t> shared; // from kSharedStart
+  Cells cells;                 // a byte each
+  std::map<uint32_t, Barrier> barriers;
+  std::vector<std::string> actors; // what they are, for messages
+  Knowledge arrived[16];           // at barriers by number
+  uint32_t arrivedThreads[16] = {};
+  std::deque<Late> late[2]; // multiplications go before copies
+  TensorMemory tensor;
+  std::vector<std::vector<uint64_t>> matrixLog; // of four waves each
+  uint32_t atomics = 0, atomicTime = 0;         // actor of atomic operations
+
+  uint32_t addActor(std::string what);
+  std::string describe(Stamp stamp) const;
+};
+
+/// One kernel on its arguments.
+struct KernelRun {
+  const Program *program = nullptr;
+  std::vector<uint64_t> executed; // by instruction, once a wave
+  check::AddressSpace memory;
+  std::array<uint32_t, 3> grid = {1, 1, 1}, block = {1, 1, 1};
+  uint32_t sharedBytes = 0, dynamicBytes = 0;
+  uint64_t parameterAddress = 0;
+  const Target *target = nullptr;
+  check::Counts counts;
+  uint64_t progress = 0; // stores and atomics that a polling wave may wait for
+  std::string fault;
+};
+
+/// How an instruction or a unit touches shared memory.
+struct SharedUse {
+  bool writes = false;
+  bool async = false; // by a unit that sees ordinary writes only behind a fence
+  Stamp stamp = 0;
+};
+/// The bytes at a shared address; null after a failure (bounds, races).
+uint8_t *touchShared(Warp &warp, uint32_t address, uint32_t bytes,
+                     const SharedUse &use);
+
+/// The 32-bit shared address that a lane names, generic or not.
+bool sharedAddress(Warp &warp, const Operand &operand, unsigned lane,
+                   uint32_t &address);
+
+/// The workgroup of a number, at its first instruction.
+std::unique_ptr<Block> makeBlock(KernelRun &launch, uint64_t number);
+/// Fails if something is left in flight when a workgroup has ended.
+void checkEnd(Block &block);
+/// Runs all workgroups; false when the launch has a fault.
+bool runGrid(KernelRun &launch, uint64_t maxInstructions);
+
+/// Prints what was counted as JSON.
+void printReport(const KernelRun &launch, llvm::raw_ostream &os);
+
+} // namespace modelc::ptx
+
+#endif // LIB_CHECK_PTXMACHINE_H
