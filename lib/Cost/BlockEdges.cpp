@@ -18,6 +18,12 @@ namespace modelc {
 
 double BlockEdges::queueEntries(unsigned index, Queue queue) const {
   const Step &step = block.steps[index];
+  if (queue == Queue::Reads) {
+    constexpr double kWidest = 16; // bytes of one lane
+    double atOnce = waves * target.execution.waveSize * kWidest;
+    bool isRead = step.kind == StepKind::Shared;
+    return isRead ? std::max(1.0, step.amounts.sharedBytes / atOnce) : 0;
+  }
   if (queue == Queue::Matrix) {
     return step.kind == StepKind::MatrixRun ? step.executions : 0;
   }

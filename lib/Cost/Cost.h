@@ -214,7 +214,8 @@ struct Estimate {
 };
 
 struct CostOptions {
-  bool explain = false;       // fill the terms
+  bool explain = false; // fill the terms
+  bool chosen = false;  // not a candidate: follow its loops event by event
   double cacheBytesTaken = 0; // of the last cache, by what must stay
   /// Index arguments and buffers by name that the kernel before left in cache.
   std::vector<std::string> resident;
@@ -239,7 +240,7 @@ llvm::FailureOr<KernelWork> readKernel(schedule::KernelOp kernel,
                                        const Bindings &bindings,
                                        const CostOptions &options = {});
 
-/// Time and energy of one launch.
+/// Time and energy of one launch that is repeated for long.
 KernelCost estimate(const KernelWork &work, const Target &target,
                     const CostOptions &options = {});
 
@@ -274,10 +275,12 @@ struct PlanCost {
   double launches = 0;
   double starts = 1;           // of the captured graph
   Term startTime, startEnergy; // of one start
+  Term power;                  // mean watts of the board, and the clock
 };
 
-/// Time and energy of all launches and collectives of a plan. `bindings` holds
-/// the plan's size arguments and the symbols of the workload.
+/// Time and energy of all launches and collectives of a plan, at the one clock
+/// that the board's power allows it. `bindings` holds the plan's size arguments
+/// and the symbols of the workload.
 llvm::FailureOr<PlanCost> costPlan(mlir::func::FuncOp plan,
                                    mlir::ModuleOp module, const Target &target,
                                    const Bindings &bindings,

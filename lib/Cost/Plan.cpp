@@ -4,6 +4,7 @@
 #include "lib/Cost/Cost.h"
 #include "lib/Cost/Expressions.h"
 #include "lib/Cost/Iterations.h"
+#include "lib/Cost/Launched.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -33,8 +34,17 @@ private:
                              CostOptions &own);
   void bindArguments(LaunchOp launch, KernelOp kernel, Bindings &arguments,
                      CostOptions &own);
-  void add(StepCost step);
+  double secondsAt(double clockHz);
+  void addUp();
 
+  /// A launch whose cost waits for the clock of the whole step.
+  struct Pending {
+    unsigned step = 0; // of the plan
+    std::unique_ptr<KernelWork> work;
+    Launched launched;
+    KernelTime expected; // at the clock that was asked last
+  };
+  std::vector<Pending> pending;
   SymbolTable symbols;
   const Target &target;
   const Bindings &bindings;
@@ -153,15 +163,50 @@ FailureOr<KernelOp> PlanReader::choose(LaunchOp launch, Bindings &arguments,
                             "sizes");
 }
 
-void PlanReader::add(StepCost step) {
-  for (auto [sum, one] :
-       {std::pair(&cost.bound, &step.cost.bound),
-        std::pair(&cost.expectation, &step.cost.expectation)}) {
-    sum->seconds += step.count * one->seconds;
-    sum->joules += step.count * one->joules;
+/// Of everything but the bound.
+double PlanReader::secondsAt(double clockHz) {
+  double seconds = cost.startTime.value;
+  for (const StepCost &step : cost.steps) {
+    seconds += step.collective ? step.count * step.cost.expectation.seconds : 0;
   }
-  cost.launches += step.count;
-  cost.steps.push_back(std::move(step));
+  for (Pending &launch : pending) {
+    View view = launch.launched.expectation();
+    launch.expected = launch.launched.timeAt(view, clockHz, target);
+    seconds += cost.steps[launch.step].count * launch.expected.seconds;
+  }
+  return seconds;
+}
+
+/// Finds the clock of the step, then what each launch takes at it.
+void PlanReader::addUp() {
+  double dynamic = 0;
+  for (const StepCost &step : cost.steps) {
+    const Estimate &one = step.cost.expectation;
+    dynamic += step.count * (one.joules - target.power.idle * one.seconds);
+  }
+  for (const Pending &launch : pending) {
+    dynamic += cost.steps[launch.step].count * launch.launched.dynamicJoules;
+  }
+  PowerState state = underPower(
+      dynamic, target, [&](double clockHz) { return secondsAt(clockHz); });
+  for (Pending &launch : pending) {
+    cost.steps[launch.step].cost =
+        costAt(launch.launched, target, state, std::move(launch.expected));
+  }
+  for (const StepCost &step : cost.steps) {
+    for (auto [sum, one] :
+         {std::pair(&cost.bound, &step.cost.bound),
+          std::pair(&cost.expectation, &step.cost.expectation)}) {
+      sum->seconds += step.count * one->seconds;
+      sum->joules += step.count * one->joules;
+    }
+    cost.launches += step.count;
+  }
+  cost.expectation.seconds += cost.startTime.value;
+  cost.expectation.joules += cost.startEnergy.value;
+  cost.bound.clockHz = target.clock.boostHz;
+  cost.expectation.clockHz = state.clockHz;
+  cost.power = powerTerm(state, target);
 }
 
 LogicalResult PlanReader::readLaunch(LaunchOp launch, double times) {
@@ -171,13 +216,18 @@ LogicalResult PlanReader::readLaunch(LaunchOp launch, double times) {
   if (failed(kernel)) {
     return failure();
   }
-  FailureOr<KernelCost> one = costKernel(*kernel, target, arguments, own);
-  if (failed(one)) {
+  FailureOr<KernelWork> read = readKernel(*kernel, target, arguments, own);
+  if (failed(read)) {
     launch.emitRemark("in the kernel launched here");
     return failure();
   }
+  own.chosen = true;
+  auto work = std::make_unique<KernelWork>(std::move(*read));
+  Launched launched(*work, target, own);
+  pending.push_back(
+      {unsigned(cost.steps.size()), std::move(work), std::move(launched), {}});
   StringRef label = launch.getLabel().value_or(kernel->getSymName());
-  add({label.str(), times, false, std::move(*one)});
+  cost.steps.push_back({label.str(), times, false, {}});
   return success();
 }
 
@@ -197,7 +247,7 @@ LogicalResult PlanReader::readCollective(CollectiveOp collective,
            << collective.getVerb() << "'";
   }
   StringRef label = collective.getLabel().value_or(collective.getVerb());
-  add({label.str(), times, true, std::move(*one)});
+  cost.steps.push_back({label.str(), times, true, std::move(*one)});
   return success();
 }
 
@@ -277,9 +327,7 @@ LogicalResult PlanReader::read(func::FuncOp plan) {
                       "start x idle power",
                       {"launch.graph_replay", "power.idle"},
                       {}};
-  cost.expectation.seconds += cost.startTime.value;
-  cost.expectation.joules += cost.startEnergy.value;
-  cost.bound.clockHz = cost.expectation.clockHz = target.clock.boostHz;
+  addUp();
   cost.bound.limit = mainLimit(cost, &KernelCost::bound);
   cost.expectation.limit = mainLimit(cost, &KernelCost::expectation);
   return success();

@@ -103,6 +103,7 @@ void PrintCost::runOnOperation() {
   }
   CostOptions options;
   options.explain = explain;
+  options.chosen = true;
   for (auto plan : module.getOps<func::FuncOp>()) {
     FailureOr<PlanCost> cost =
         costPlan(plan, module, *target, bindings, options);

@@ -43,7 +43,7 @@ Rates::Rates(const Target &target, View view, double clockHz,
              const Traffic &traffic)
     : target(target), view(view), clockHz(clockHz),
       memoryRate(target.memory.bandwidth), linkRate(target.link.bandwidth) {
-  if (view == View::Expectation) {
+  if (view != View::Bound) {
     memoryRate *= memoryEfficiency(target, traffic);
     linkRate *= target.efficiency.link;
     rampClocks = traffic.memory() > 0 ? target.launch.ramp * clockHz : 0;

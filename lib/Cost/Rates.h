@@ -10,8 +10,9 @@ namespace modelc {
 /// Clocks of each resource.
 using Clocks = std::array<double, kResources>;
 
-/// Which numbers an estimate takes.
-enum class View { Bound, Expectation };
+/// Which numbers an estimate takes: peaks, what was measured, and that with the
+/// trips of loops followed event by event.
+enum class View { Bound, Expectation, Simulation };
 
 /// Rates of a target at one clock.
 struct Rates {

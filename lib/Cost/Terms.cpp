@@ -25,6 +25,20 @@ inOrder(const Term &root) {
   return order;
 }
 
+/// The keys behind a line; of many only some, all stand with their sources
+/// below.
+static void printKeys(llvm::ArrayRef<std::string> facts, const Target &target,
+                      llvm::raw_ostream &os) {
+  constexpr unsigned kMost = 5;
+  unsigned printed = 0;
+  for (const std::string &key : facts) {
+    if (target.fact(key) && ++printed <= kMost) {
+      os << (printed == 1 ? " [" : ", ") << key;
+    }
+  }
+  os << (printed > kMost ? ", ..." : "") << (printed > 0 ? "]" : "");
+}
+
 void printTerm(const Term &term, const Target &target, llvm::raw_ostream &os) {
   std::set<std::string> keys;
   for (auto [line, depth] : inOrder(term)) {
@@ -32,15 +46,12 @@ void printTerm(const Term &term, const Target &target, llvm::raw_ostream &os) {
     if (!line->formula.empty()) {
       os << " = " << line->formula;
     }
-    for (const std::string &key : line->facts) {
-      if (target.fact(key)) {
-        os << (key == line->facts.front() ? " [" : ", ") << key;
-        keys.insert(key);
-      }
-    }
-    os << (!line->facts.empty() && target.fact(line->facts.front()) ? "]\n"
-                                                                    : "\n");
+    printKeys(line->facts, target, os);
+    os << "\n";
+    keys.insert(line->facts.begin(), line->facts.end());
   }
+  std::erase_if(keys,
+                [&](const std::string &key) { return !target.fact(key); });
   if (!keys.empty()) {
     os << "facts:\n";
   }

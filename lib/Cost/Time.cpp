@@ -2,7 +2,9 @@
 //
 // A trip of a loop in steady state takes the larger of two bounds. *Resource*:
 // for each unit, the work of all workgroups on it over its rate. *Recurrence*:
-// the longest cycle of latencies over the trips it spans (Recurrence.h). A loop
+// the longest cycle of latencies over the trips it spans (Recurrence.h). What a
+// chosen kernel is expected to take follows its trips event by event besides
+// (Simulate.h): between the bounds lies who meets whom on a unit. A loop
 // takes the fill of its dependences and its trips; a workgroup what its chain
 // of ops and loops takes; a round of the grid the larger of that and what any
 // resource needs for all of it. Rounds, the partial one last, and the launch
@@ -17,6 +19,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Cost/Time.h"
+#include "lib/Cost/Simulate.h"
 #include <cmath>
 
 namespace modelc {
@@ -41,6 +44,8 @@ private:
   StepTime timeOfStep(const Step &step, const Body &block,
                       llvm::ArrayRef<BlockTime> blocks) const;
   double latencyOf(const Step &step) const;
+  unsigned groupsOf(const Body &block) const;
+  double simulate(const Body &block, llvm::ArrayRef<StepTime> times) const;
   void timeBlock(unsigned number, std::vector<BlockTime> &blocks) const;
   void countExecutions(std::vector<BlockTime> &blocks) const;
   std::string limitOfChain(const RoundTime &round) const;
@@ -124,6 +129,16 @@ double RoundTimer::latencyOf(const Step &step) const {
   }
 }
 
+/// Groups of waves of a workgroup that run apart or meet only at syncs.
+unsigned RoundTimer::groupsOf(const Body &block) const {
+  bool apart = llvm::all_of(block.steps, [](const Step &step) {
+    return step.stream == 0 && step.kind != StepKind::MatrixRun;
+  });
+  unsigned filling = std::max<int64_t>(
+      1, work.waves / rates.target.execution.schedulersPerUnit);
+  return block.groups > 1 || !apart ? block.groups : filling;
+}
+
 StepTime RoundTimer::timeOfStep(const Step &step, const Body &block,
                                 llvm::ArrayRef<BlockTime> blocks) const {
   StepTime time;
@@ -143,7 +158,11 @@ StepTime RoundTimer::timeOfStep(const Step &step, const Body &block,
     time.occupancy =
         std::max(time.occupancy, clocks[i] * alone.sharing(Resource(i), step));
   }
-  time.occupancy *= step.executions / block.groups;
+  // Candidates are judged as if all waves went in step; the bound lets those
+  // that share a scheduler fill each other's gaps, as the simulation may find.
+  unsigned groups =
+      rates.view == View::Expectation ? block.groups : groupsOf(block);
+  time.occupancy *= step.executions / groups;
   time.latency = latencyOf(step) * std::min(1.0, step.executions);
   switch (step.kind) {
   case StepKind::Matrix:
@@ -158,6 +177,62 @@ StepTime RoundTimer::timeOfStep(const Step &step, const Body &block,
     break;
   }
   return time;
+}
+
+/// Matrix pipes that waves use apart; four waves or one thread use all as one.
+static double pipesOf(const Body &block, const Execution &execution) {
+  bool asOne = llvm::any_of(block.steps, [](const Step &step) {
+    return step.amounts.row && step.amounts.row->scope != MmaScope::Wave;
+  });
+  return asOne ? 1 : double(execution.matrixPipesPerUnit);
+}
+
+/// A trip of all workgroups of a unit. None where many groups fill each other's
+/// gaps, or where one unit is asked so much more than dependences take that
+/// nothing else can matter.
+double RoundTimer::simulate(const Body &block,
+                            llvm::ArrayRef<StepTime> times) const {
+  const Execution &execution = rates.target.execution;
+  UnitLoad unit{block, {}, unsigned(load.perUnit), 1, 0, {}};
+  unit.groups = groupsOf(block);
+  constexpr unsigned kMostGroups = 8;
+  if (unit.workgroups * unit.groups > kMostGroups) {
+    return 0;
+  }
+  bool meets = llvm::any_of(block.steps, [](const Step &step) {
+    return step.kind == StepKind::Sync;
+  });
+  unit.lag = block.groups > 1 && meets ? 1 : 0;
+  double wavesOfGroup = double(work.waves) / unit.groups;
+  unit.servers.fill(1);
+  for (Resource pipe : {Resource::Matrix, Resource::Vector, Resource::Exp2,
+                        Resource::Convert}) {
+    // Few waves fill a part of the pipes and leave the others to others.
+    bool matrix = pipe == Resource::Matrix;
+    double pipes = matrix ? pipesOf(block, execution)
+                          : double(execution.schedulersPerUnit);
+    unit.servers[unsigned(pipe)] = std::max(1.0, pipes / wavesOfGroup);
+  }
+  for (auto [step, time] : llvm::zip_equal(block.steps, times)) {
+    StepDemand demand;
+    demand.latency = time.latency;
+    demand.inOrder = time.hold > 0;
+    if (step.kind == StepKind::Loop) {
+      demand.duration = time.occupancy;
+    } else {
+      demand.clocks = clocksOfOne(step);
+      for (unsigned i = 0; i < kResources; ++i) {
+        bool ofDevice = Resource(i) == Resource::LastLevel ||
+                        Resource(i) == Resource::Memory ||
+                        Resource(i) == Resource::Link;
+        demand.clocks[i] *=
+            step.executions / unit.groups *
+            (ofDevice ? load.active / load.perUnit : double(unit.servers[i]));
+      }
+    }
+    unit.steps.push_back(demand);
+  }
+  return simulateTrips(unit);
 }
 
 void RoundTimer::timeBlock(unsigned number,
@@ -179,6 +254,12 @@ void RoundTimer::timeBlock(unsigned number,
   time.recurrence = followTrips(block, steps);
   double busiest = time.resources[unsigned(time.busiest())];
   time.perTrip = std::max(time.recurrence.perTrip, busiest);
+  constexpr double kNoMatter = 0.25;
+  if (rates.view == View::Simulation && number > 0 && !block.steps.empty() &&
+      time.recurrence.perTrip > kNoMatter * busiest) {
+    time.simulated = simulate(block, steps);
+    time.perTrip = std::max(time.perTrip, time.simulated);
+  }
   time.total = time.recurrence.fill + block.trips * time.perTrip;
 }
 

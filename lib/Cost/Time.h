@@ -11,7 +11,8 @@ namespace modelc {
 struct BlockTime {
   Clocks resources{};    // of one trip, of all workgroups that share them
   Recurrence recurrence; // of one workgroup
-  double perTrip = 0;    // the larger of the two bounds
+  double simulated = 0;  // of one trip, event by event; 0 = not asked
+  double perTrip = 0;    // of one trip
   double total = 0;      // of one execution of the loop
   double executions = 1; // of the loop, in one workgroup
   /// The busiest resource of a trip.

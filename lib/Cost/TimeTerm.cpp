@@ -9,7 +9,7 @@ static std::string clk(double value) { return formatQuantity(value, "clk", 4); }
 /// The facts behind the rate of a resource.
 static std::vector<std::string> factsOf(Resource resource, const MmaRow *row,
                                         const Rates &rates) {
-  bool expected = rates.view == View::Expectation;
+  bool expected = rates.view != View::Bound;
   auto with = [&](std::string rate, std::vector<std::string> efficiencies) {
     std::vector<std::string> facts = {std::move(rate)};
     if (expected) {
@@ -136,6 +136,14 @@ static Term blockTerm(const KernelWork &work, const TrafficByAccess &traffic,
     term.children.push_back(std::move(part));
   }
   term.children.push_back(recurrenceTerm(block, time));
+  if (time.simulated > 0) {
+    term.children.push_back({"in turns on the units",
+                             time.simulated,
+                             "clk",
+                             "a trip of all workgroups, event by event",
+                             {},
+                             {}});
+  }
   return term;
 }
 

@@ -50,7 +50,8 @@ private:
   llvm::SourceMgr sources;
   SourceMgrDiagnosticHandler handler;
   OwningOpRef<ModuleOp> imported;
-  ModelInput model;
+  model::GraphOp graph; // as imported
+  ModelFacts facts;
   Target target;
 };
 } // namespace
@@ -72,7 +73,7 @@ LogicalResult Compilation::readModel() {
   if (graphs.empty()) {
     return imported->emitError("expected a model.graph, found none");
   }
-  model.graph = *graphs.begin();
+  graph = *graphs.begin();
   return success();
 }
 
@@ -99,9 +100,9 @@ int Compilation::readTarget() {
 
 void Compilation::warnOfLength() {
   const RequestShape &request = options.workload;
-  std::optional<int64_t> longest = model.graph.getMaxContext();
+  std::optional<int64_t> longest = graph.getMaxContext();
   if (longest && request.inputLength > *longest - request.outputLength) {
-    model.graph.emitWarning("expected requests of at most ")
+    graph.emitWarning("expected requests of at most ")
         << *longest
         << " tokens (max_context), got --isl=" << request.inputLength
         << " and --osl=" << request.outputLength
@@ -134,7 +135,7 @@ int Compilation::printSources(ModuleOp module) {
 
 int Compilation::report(ModuleOp module) {
   FailureOr<Report> report =
-      estimateModel(module, model, target, options, errors);
+      estimateModel(module, facts, target, options, Explanations::No, errors);
   if (failed(report)) {
     return kExitInternal;
   }
@@ -147,7 +148,7 @@ int Compilation::report(ModuleOp module) {
     return write([&](llvm::raw_ostream &os) { printReport(*report, os); });
   }
   bool wantsPackage = !options.output.empty() && options.output != "-";
-  int code = wantsPackage ? writePackageOf(module, model, *report, target,
+  int code = wantsPackage ? writePackageOf(module, facts, *report, target,
                                            options, errors)
                           : int(kExitOk);
   if (code == kExitOk) {
@@ -187,20 +188,15 @@ int Compilation::run() {
 
 int Compilation::lower() {
   FailureOr<OwningOpRef<ModuleOp>> phases =
-      model.graph.getPhase() ? boundPhases(*imported, options)
-                             : lowerModel(model.graph, options);
+      graph.getPhase() ? boundPhases(*imported, options)
+                       : lowerModel(graph, options);
   if (failed(phases)) {
     return kExitInput;
   }
   if (options.emit == Stage::Model) {
     return print(**phases);
   }
-  for (model::GraphOp graph : (**phases).getOps<model::GraphOp>()) {
-    model.onOneRank = summarise(graph);
-    graph.walk([&](model::CacheOp cache) {
-      model.pageSize = cache.getType().getPage();
-    });
-  }
+  facts = modelFacts(graph, **phases, target);
   FailureOr<OwningOpRef<ModuleOp>> module =
       lowerToFinalSchedule(**phases, target, options);
   if (failed(module)) {

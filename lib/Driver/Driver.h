@@ -53,7 +53,7 @@ struct CompileOptions {
 
 struct ExplainOptions {
   std::string folder; ///< that a compilation wrote
-  std::string item;   ///< op or figure; empty: the whole step
+  std::string item;   ///< figure or op; empty: the whole step
   std::string phase;
 };
 

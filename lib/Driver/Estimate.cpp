@@ -13,34 +13,32 @@ namespace {
 class Estimator {
 public:
   Estimator(ModuleOp module, const RequestShape &workload, int64_t pageSize,
-            const Target &target)
-      : module(module), target(target), workload(workload), pageSize(pageSize) {
-  }
+            const Target &target, Explanations explanations)
+      : module(module), target(target), workload(workload), pageSize(pageSize),
+        explanations(explanations) {}
 
   /// `prompts` whole prompts in one step.
-  FailureOr<PlanCost> prefill(int64_t prompts, bool explain = false);
+  FailureOr<PlanCost> prefill(int64_t prompts);
   /// One token for each sequence after `context` tokens.
-  FailureOr<PlanCost> decode(int64_t context, bool explain = false);
+  FailureOr<PlanCost> decode(int64_t context);
   /// All prompts, as many in a step as fit.
-  FailureOr<PlanCost> prefillAll(bool explain = false);
-  FailureOr<PlanCost> decodeMean(bool explain = false) {
-    return decode((first() + last()) / 2, explain);
-  }
+  FailureOr<PlanCost> prefillAll();
+  FailureOr<PlanCost> decodeMean() { return decode((first() + last()) / 2); }
   int64_t first() const { return workload.inputLength + 1; }
   int64_t last() const { return workload.inputLength + workload.outputLength; }
 
 private:
-  FailureOr<PlanCost> cost(StringRef plan, Bindings bindings, bool explain);
+  FailureOr<PlanCost> cost(StringRef plan, Bindings bindings);
 
   ModuleOp module;
   const Target &target;
   const RequestShape &workload;
   int64_t pageSize;
+  Explanations explanations;
 };
 } // namespace
 
-FailureOr<PlanCost> Estimator::cost(StringRef plan, Bindings bindings,
-                                    bool explain) {
+FailureOr<PlanCost> Estimator::cost(StringRef plan, Bindings bindings) {
   auto function = module.lookupSymbol<func::FuncOp>(plan);
   if (!function) {
     return module.emitError("expected a plan '") << plan << "', found none";
@@ -50,27 +48,23 @@ FailureOr<PlanCost> Estimator::cost(StringRef plan, Bindings bindings,
   bindings["cache_rows"] = pages * pageSize * workload.batch;
   bindings["rank"] = 0;
   CostOptions options;
-  options.explain = explain;
+  options.explain = explanations == Explanations::Yes;
   return costPlan(function, module, target, bindings, options);
 }
 
-FailureOr<PlanCost> Estimator::prefill(int64_t prompts, bool explain) {
+FailureOr<PlanCost> Estimator::prefill(int64_t prompts) {
   double length = workload.inputLength, count = prompts;
-  return cost("prefill",
-              {{"tokens", length * count},
-               {"sequences", count},
-               {"longest", length},
-               {"context", length}},
-              explain);
+  return cost("prefill", {{"tokens", length * count},
+                          {"sequences", count},
+                          {"longest", length},
+                          {"context", length}});
 }
 
-FailureOr<PlanCost> Estimator::decode(int64_t context, bool explain) {
+FailureOr<PlanCost> Estimator::decode(int64_t context) {
   double sequences = workload.batch;
-  return cost("decode",
-              {{"tokens", sequences},
-               {"sequences", sequences},
-               {"context", static_cast<double>(context)}},
-              explain);
+  return cost("decode", {{"tokens", sequences},
+                         {"sequences", sequences},
+                         {"context", static_cast<double>(context)}});
 }
 
 /// A plan that runs `times` as often.
@@ -87,22 +81,14 @@ static PlanCost repeated(PlanCost plan, double times) {
   return plan;
 }
 
-FailureOr<PlanCost> Estimator::prefillAll(bool explain) {
+FailureOr<PlanCost> Estimator::prefillAll() {
   int64_t prompts = stepSizes(workload).prompts;
-  FailureOr<PlanCost> step = prefill(prompts, explain);
+  FailureOr<PlanCost> step = prefill(prompts);
   if (failed(step)) {
     return failure();
   }
   return repeated(std::move(*step),
                   static_cast<double>(workload.batch) / prompts);
-}
-
-FailureOr<PlanCost> modelc::costPhase(ModuleOp module, StringRef phase,
-                                      const RequestShape &workload,
-                                      int64_t pageSize, const Target &target) {
-  Estimator estimator(module, workload, pageSize, target);
-  return phase == "prefill" ? estimator.prefillAll(/*explain=*/true)
-                            : estimator.decodeMean(/*explain=*/true);
 }
 
 static StepPoint pointOf(const PlanCost &plan, double context) {
@@ -119,30 +105,46 @@ static Workload served(const RequestShape &workload) {
           static_cast<double>(workload.batch)};
 }
 
-static FitResult fitOf(const ModelSummary &summary, const Report &report,
-                       ModelInput model, const Target &target,
-                       const CompileOptions &options) {
+ModelFacts modelc::modelFacts(model::GraphOp graph, ModuleOp phases,
+                              const Target &target) {
+  ModelFacts facts;
+  facts.parameters = summarise(graph).parameters;
+  SmallVector<int64_t> ranks =
+      possibleRanks(graph, std::max<int64_t>(target.link.domain, 1));
+  facts.maxTensorParallel = ranks.empty() ? 1 : ranks.back();
+  for (model::GraphOp phase : phases.getOps<model::GraphOp>()) {
+    ModelSummary onOneRank = summarise(phase);
+    facts.weightBytes = onOneRank.weightBytes();
+    facts.cacheBytesPerToken = onOneRank.cacheBytesPerToken;
+    phase.walk([&](model::CacheOp cache) {
+      facts.pageSize = cache.getType().getPage();
+    });
+  }
+  return facts;
+}
+
+static FitResult fitOf(const Report &report, const ModelFacts &model,
+                       const Target &target, const CompileOptions &options) {
   MemoryNeeds needs;
-  needs.weights = summary.weightBytes();
-  needs.cachePerToken = summary.cacheBytesPerToken;
+  needs.weights = model.weightBytes;
+  needs.cachePerToken = model.cacheBytesPerToken;
   needs.workspace = std::max(report.prefill.storage.workspace,
                              report.decode.storage.workspace);
   FitChoices choices;
   choices.tensorParallel = options.tensorParallel;
-  SmallVector<int64_t> ranks =
-      possibleRanks(model.graph, std::max<int64_t>(target.link.domain, 1));
-  choices.maxTensorParallel = ranks.empty() ? 1 : ranks.back();
+  choices.maxTensorParallel = model.maxTensorParallel;
   choices.cacheShards = choices.maxTensorParallel;
   choices.weightBits = options.weights == "fp8" ? 8 : 16;
   choices.cacheBits = options.cache == "fp8" ? 8 : 16;
   return fit(needs, served(options.workload), choices, target);
 }
 
-FailureOr<Report> modelc::estimateModel(ModuleOp module, ModelInput model,
-                                        const Target &target,
-                                        const CompileOptions &options,
-                                        llvm::raw_ostream &errors) {
-  Estimator estimator(module, options.workload, model.pageSize, target);
+FailureOr<Report>
+modelc::estimateModel(ModuleOp module, const ModelFacts &model,
+                      const Target &target, const CompileOptions &options,
+                      Explanations explanations, llvm::raw_ostream &errors) {
+  Estimator estimator(module, options.workload, model.pageSize, target,
+                      explanations);
   FailureOr<PlanCost> all = estimator.prefillAll();
   FailureOr<PlanCost> one = estimator.prefill(1);
   FailureOr<PlanCost> first = estimator.decode(estimator.first());
@@ -152,15 +154,6 @@ FailureOr<Report> modelc::estimateModel(ModuleOp module, ModelInput model,
       failed(last)) {
     return failure();
   }
-  Report report;
-  report.model = module.getSymName().value_or(model.graph.getSymName()).str();
-  report.precision = options.weights;
-  report.cachePrecision = options.cache;
-  report.tensorParallel = options.tensorParallel;
-  report.parameters = summarise(model.graph).parameters;
-  report.prefill = *all;
-  report.decode = *mean;
-  report.memory = fitOf(model.onOneRank, report, model, target, options);
   ServeInput input;
   input.workload = served(options.workload);
   input.gpus = options.tensorParallel;
@@ -174,6 +167,16 @@ FailureOr<Report> modelc::estimateModel(ModuleOp module, ModelInput model,
   if (failed(service)) {
     return failure();
   }
+  Report report;
+  report.model = module.getSymName().value_or("model").str();
+  report.precision = options.weights;
+  report.cachePrecision = options.cache;
+  report.tensorParallel = options.tensorParallel;
+  report.parameters = model.parameters;
   report.service = *service;
+  report.prefill = std::move(*all);
+  report.prefillOne = std::move(*one);
+  report.decode = std::move(*mean);
+  report.memory = fitOf(report, model, target, options);
   return report;
 }

@@ -37,7 +37,7 @@ static std::string targetOf(const CompileOptions &options) {
 }
 
 static std::string describe(const CompileOptions &options,
-                            const ModelInput &model) {
+                            const ModelFacts &model) {
   std::string text;
   llvm::raw_string_ostream os(text);
   llvm::json::OStream json(os, 2);
@@ -53,7 +53,13 @@ static std::string describe(const CompileOptions &options,
     json.attribute("isl", options.workload.inputLength);
     json.attribute("osl", options.workload.outputLength);
     json.attribute("batch", options.workload.batch);
+    json.attribute("weights", options.weights);
+    json.attribute("kv", options.cache);
+    json.attribute("price", options.priceBasis);
     json.attribute("page", model.pageSize);
+    json.attribute("max_tp", model.maxTensorParallel);
+    json.attribute("weight_bytes", int64_t(model.weightBytes));
+    json.attribute("cache_bytes_per_token", int64_t(model.cacheBytesPerToken));
   });
   os << "\n";
   return text;
@@ -79,7 +85,7 @@ static std::string textOf(Print print) {
   return text;
 }
 
-int modelc::writePackageOf(ModuleOp module, const ModelInput &model,
+int modelc::writePackageOf(ModuleOp module, const ModelFacts &model,
                            const Report &report, const Target &target,
                            const CompileOptions &options,
                            llvm::raw_ostream &errors) {
@@ -129,8 +135,8 @@ static std::string fileOf(llvm::StringRef folder, llvm::StringRef name) {
   return path.str().str();
 }
 
-/// The options that a package was compiled with, and its page size.
-static FailureOr<std::pair<CompileOptions, int64_t>>
+/// The options that a package was compiled with, and its model.
+static FailureOr<std::pair<CompileOptions, ModelFacts>>
 readCompilation(llvm::StringRef folder, llvm::raw_ostream &errors) {
   FailureOr<SourceFile> file =
       SourceFile::read(fileOf(folder, kCompilation), errors);
@@ -143,22 +149,31 @@ readCompilation(llvm::StringRef folder, llvm::raw_ostream &errors) {
     return failure();
   }
   CompileOptions options;
-  int64_t pageSize = 0;
+  ModelFacts model;
+  bool complete = true;
   auto text = [&](llvm::StringRef key, std::string &to) {
     const Node *node = root->find(key);
-    return node && node->isString() ? (to = node->string, true) : false;
+    complete &= node && node->isString();
+    to = complete ? node->string : "";
   };
-  auto number = [&](llvm::StringRef key, int64_t &to) {
+  auto number = [&](llvm::StringRef key, auto &to) {
     const Node *node = root->find(key);
-    return node && node->isInteger() ? (to = node->integer, true) : false;
+    complete &= node && node->isInteger();
+    to = complete ? node->integer : 0;
   };
-  bool complete = text("target", options.target) &&
-                  text("targets_dir", options.targetsDirectory) &&
-                  number("tp", options.tensorParallel) &&
-                  number("isl", options.workload.inputLength) &&
-                  number("osl", options.workload.outputLength) &&
-                  number("batch", options.workload.batch) &&
-                  number("page", pageSize);
+  text("target", options.target);
+  text("targets_dir", options.targetsDirectory);
+  text("weights", options.weights);
+  text("kv", options.cache);
+  text("price", options.priceBasis);
+  number("tp", options.tensorParallel);
+  number("isl", options.workload.inputLength);
+  number("osl", options.workload.outputLength);
+  number("batch", options.workload.batch);
+  number("page", model.pageSize);
+  number("max_tp", model.maxTensorParallel);
+  number("weight_bytes", model.weightBytes);
+  number("cache_bytes_per_token", model.cacheBytesPerToken);
   const Node *sets = root->find("set");
   if (!complete || !sets || !sets->isArray()) {
     file->error(errors, root->place,
@@ -169,7 +184,7 @@ readCompilation(llvm::StringRef folder, llvm::raw_ostream &errors) {
   for (const Node &set : sets->items) {
     options.overrides.push_back(set.string);
   }
-  return std::pair(options, pageSize);
+  return std::pair(options, model);
 }
 
 int modelc::explain(const ExplainOptions &options, llvm::raw_ostream &out,
@@ -178,7 +193,7 @@ int modelc::explain(const ExplainOptions &options, llvm::raw_ostream &out,
   if (failed(compilation)) {
     return kExitInput;
   }
-  auto &[compiled, pageSize] = *compilation;
+  auto &[compiled, model] = *compilation;
   FailureOr<Target> target = loadTarget(compiled.target, compiled.overrides,
                                         {compiled.targetsDirectory}, errors);
   if (failed(target)) {
@@ -194,16 +209,18 @@ int modelc::explain(const ExplainOptions &options, llvm::raw_ostream &out,
   if (!module) {
     return kExitInput;
   }
-  FailureOr<PlanCost> plan =
-      costPhase(*module, options.phase, compiled.workload, pageSize, *target);
-  if (failed(plan)) {
+  FailureOr<Report> report = estimateModel(*module, model, *target, compiled,
+                                           Explanations::Yes, errors);
+  if (failed(report)) {
     return kExitInput;
   }
   if (options.item.empty()) {
-    printOps(*plan, out);
+    printOps(options.phase == "prefill" ? report->prefill : report->decode,
+             out);
     return kExitOk;
   }
-  return succeeded(explainOp(*plan, options.item, *target, out, errors))
+  return succeeded(explainItem(*report, options.item, options.phase, *target,
+                               out, errors))
              ? kExitOk
              : kExitInput;
 }

@@ -11,7 +11,7 @@ namespace modelc {
 /// Writes sources, host library, manifest, schedules and estimate to the
 /// output folder of `options`, with `--emit=binary` binaries too: all of it or
 /// nothing. Returns an ExitCode.
-int writePackageOf(mlir::ModuleOp module, const ModelInput &model,
+int writePackageOf(mlir::ModuleOp module, const ModelFacts &model,
                    const Report &report, const Target &target,
                    const CompileOptions &options, llvm::raw_ostream &errors);
 

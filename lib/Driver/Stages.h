@@ -34,24 +34,26 @@ lowerToFinalSchedule(mlir::ModuleOp phases, const Target &target,
                      const CompileOptions &options);
 
 /// What the estimate needs of the model beside its schedules.
-struct ModelInput {
-  model::GraphOp graph;   ///< as imported
-  ModelSummary onOneRank; ///< of a bound graph
-  int64_t pageSize = 0;   ///< tokens in a page of the cache
+struct ModelFacts {
+  double parameters = 0;         ///< of the whole model
+  double weightBytes = 0;        ///< of one rank
+  double cacheBytesPerToken = 0; ///< of one rank
+  int64_t maxTensorParallel = 1; ///< that model and machine allow
+  int64_t pageSize = 0;          ///< tokens in a page of the cache
 };
 
-/// The cost of a phase ("prefill": all prompts; "decode": a step at the mean
-/// context) with the sums behind every number.
-mlir::FailureOr<PlanCost> costPhase(mlir::ModuleOp module,
-                                    llvm::StringRef phase,
-                                    const RequestShape &workload,
-                                    int64_t pageSize, const Target &target);
+/// Of the graph as it was imported, and the graphs of the phases.
+ModelFacts modelFacts(model::GraphOp graph, mlir::ModuleOp phases,
+                      const Target &target);
 
-/// All figures of a module in the final form at the workload of `options`.
-mlir::FailureOr<Report> estimateModel(mlir::ModuleOp module, ModelInput model,
-                                      const Target &target,
-                                      const CompileOptions &options,
-                                      llvm::raw_ostream &errors);
+enum class Explanations { No, Yes };
+
+/// All figures of a module in the final form at the workload of `options`, with
+/// the sums behind them if `explanations`.
+mlir::FailureOr<Report>
+estimateModel(mlir::ModuleOp module, const ModelFacts &model,
+              const Target &target, const CompileOptions &options,
+              Explanations explanations, llvm::raw_ostream &errors);
 
 } // namespace modelc
 

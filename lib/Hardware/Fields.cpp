@@ -208,7 +208,8 @@ static const std::vector<Field<Target>> kTargetFields = {
 
     field("power.tdp", &T::power, &Power::tdp, "W", "board power limit",
           kPositive),
-    field("power.idle", &T::power, &Power::idle, "W", "board power at rest"),
+    field("power.idle", &T::power, &Power::idle, "W",
+          "board power with clocks up and no work"),
     field("power.per_flop", &T::power, &Power::perFlop, "J/flop",
           "matrix operations of a type, operands and result included"),
     field("power.per_vector_flop", &T::power, &Power::perVectorFlop, "J/flop",

@@ -238,7 +238,7 @@ struct Launch {
 /// [power]. Matrix energy covers everything between shared memory and result.
 struct Power {
   double tdp = 0;           // W
-  double idle = 0;          // W
+  double idle = 0;          // W, clocks up but no work
   ByType perFlop;           // J/flop
   double perVectorFlop = 0; // J/flop
   double perByteMemory = 0, perByteL2 = 0, perByteShared = 0,

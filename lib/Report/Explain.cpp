@@ -1,3 +1,4 @@
+#include "lib/Report/Figures.h"
 #include "lib/Report/OpRows.h"
 #include "lib/Support/Support.h"
 #include "llvm/ADT/STLExtras.h"
@@ -36,29 +37,73 @@ static void printStart(const PlanCost &plan, const Target &target,
   printTerm(plan.startEnergy, target, os);
 }
 
-llvm::LogicalResult explainOp(const PlanCost &plan, llvm::StringRef label,
-                              const Target &target, llvm::raw_ostream &os,
-                              llvm::raw_ostream &errors) {
+/// All ops of that label; false if there is none.
+static bool printOpsNamed(const PlanCost &plan, llvm::StringRef label,
+                          const Target &target, llvm::raw_ostream &os) {
   if (label == kStartLabel) {
     printStart(plan, target, os);
-    return llvm::success();
+    return true;
   }
-  std::vector<llvm::StringRef> known;
   bool found = false;
   for (const StepCost &step : plan.steps) {
-    if (!llvm::is_contained(known, step.label)) {
-      known.push_back(step.label);
-    }
     if (step.label == label) {
       printStep(plan, step, target, os);
       found = true;
     }
   }
+  return found;
+}
+
+static void printFigure(const Figure &figure, const Target &target,
+                        llvm::raw_ostream &os) {
+  os << figure.name << ": "
+     << formatQuantity(figure.value.expectation, figure.unit, 4)
+     << " expected, " << formatQuantity(figure.value.bound, figure.unit, 4)
+     << " bound\n";
+  printTerm(figure.term, target, os);
+}
+
+static void complain(llvm::ArrayRef<Figure> figures, const PlanCost &plan,
+                     llvm::StringRef item, llvm::raw_ostream &errors) {
+  std::vector<llvm::StringRef> names, ops;
+  // Those of the other batching have the same names with a word in front.
+  for (const Figure &figure : figures) {
+    if (!llvm::StringRef(figure.name).starts_with("static_")) {
+      names.push_back(figure.name);
+    }
+  }
+  for (const StepCost &step : plan.steps) {
+    if (!llvm::is_contained(ops, step.label)) {
+      ops.push_back(step.label);
+    }
+  }
+  ops.push_back(kStartLabel);
+  std::vector<llvm::StringRef> all = ops;
+  llvm::append_range(all, names);
+  sayError(errors) << "expected a figure (" << listWords(names)
+                   << ") or an op of " << plan.name << " (" << listWords(ops)
+                   << "), got \"" << item << "\"" << didYouMean(item, all)
+                   << "\n";
+}
+
+llvm::LogicalResult explainItem(const Report &report, llvm::StringRef item,
+                                llvm::StringRef phase, const Target &target,
+                                llvm::raw_ostream &os,
+                                llvm::raw_ostream &errors) {
+  const PlanCost &plan = phase == "prefill" ? report.prefill : report.decode;
+  if (printOpsNamed(plan, item, target, os)) {
+    return llvm::success();
+  }
+  std::vector<Figure> all = figures(report, target);
+  bool found = false;
+  for (const Figure &figure : all) {
+    if (figure.name == item || llvm::is_contained(figure.keys, item)) {
+      printFigure(figure, target, os);
+      found = true;
+    }
+  }
   if (!found) {
-    known.push_back(kStartLabel);
-    sayError(errors) << "expected an op of " << plan.name << " ("
-                     << listWords(known) << "), got \"" << label << "\""
-                     << didYouMean(label, known) << "\n";
+    complain(all, plan, item, errors);
   }
   return llvm::success(found);
 }

@@ -21,8 +21,9 @@ struct Report {
   double parameters = 0;
   ServeResult service;
   FitResult memory;
-  PlanCost prefill; // of all sequences
-  PlanCost decode;  // at the mean context
+  PlanCost prefill;    // of all sequences
+  PlanCost prefillOne; // of one prompt
+  PlanCost decode;     // at the mean context
 };
 
 /// Tables for a terminal: the numbers with bound beside expectation, memory,
@@ -42,12 +43,14 @@ void printCsv(const Report &report, llvm::raw_ostream &os);
 /// The ops of one step of a phase, longest first.
 void printOps(const PlanCost &plan, llvm::raw_ostream &os);
 
-/// The sums behind one op of a phase ("prefill" or "decode") with their facts
-/// and sources. The plan must have been costed with CostOptions::explain. An
-/// unknown op is a message on `errors`.
-llvm::LogicalResult explainOp(const PlanCost &plan, llvm::StringRef label,
-                              const Target &target, llvm::raw_ostream &os,
-                              llvm::raw_ostream &errors);
+/// The sum behind a figure of the report, by its name ("tpot") or its key in
+/// JSON, or behind an op of a step ("decode" or "prefill"), with facts and
+/// sources. The plans must have been costed with CostOptions::explain. An
+/// unknown name is a message on `errors` that lists what can be opened.
+llvm::LogicalResult explainItem(const Report &report, llvm::StringRef item,
+                                llvm::StringRef phase, const Target &target,
+                                llvm::raw_ostream &os,
+                                llvm::raw_ostream &errors);
 
 } // namespace modelc
 

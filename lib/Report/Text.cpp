@@ -54,21 +54,35 @@ static void addViews(Table &table, llvm::StringRef name, const Views &views,
 }
 
 static void addService(Table &table, const Service &service) {
-  addViews(table, "time per output token (TPOT)", service.tpot, "s");
-  addViews(table, "one request", service.requestSeconds, "s");
-  addViews(table, "output tokens/s", service.outputPerSecond, "");
-  addViews(table, "output tokens/s/user", service.outputPerSecondPerUser, "");
-  addViews(table, "output tokens/s/GPU", service.outputPerSecondPerGpu, "");
-  addViews(table, "tokens/s in and out", service.totalPerSecond, "");
-  addViews(table, "J/output token, boards", service.boardJoulesPerOutput, "J");
-  addViews(table, "J/output token, wall", service.wallJoulesPerOutput, "J");
+  std::string prefix = service.batching == Batching::Static ? "static_" : "";
+  auto opened = [&](llvm::StringRef name) {
+    return "(" + prefix + name.str() + ")";
+  };
+  addViews(table, "time per output token (TPOT)", service.tpot, "s",
+           opened("tpot"));
+  addViews(table, "one request", service.requestSeconds, "s",
+           opened("request_seconds"));
+  addViews(table, "output tokens/s", service.outputPerSecond, "",
+           opened("tokens_per_second"));
+  addViews(table, "output tokens/s/user", service.outputPerSecondPerUser, "",
+           opened("tokens_per_second_per_user"));
+  addViews(table, "output tokens/s/GPU", service.outputPerSecondPerGpu, "",
+           opened("tokens_per_second_per_gpu"));
+  addViews(table, "tokens/s in and out", service.totalPerSecond, "",
+           opened("total_tokens_per_second"));
+  addViews(table, "J/output token, boards", service.boardJoulesPerOutput, "J",
+           opened("joules_per_token"));
+  addViews(table, "J/output token, wall", service.wallJoulesPerOutput, "J",
+           opened("wall_joules_per_token"));
   addViews(table, "J/token in and out, boards", service.boardJoulesPerToken,
-           "J");
-  addViews(table, "J/token in and out, wall", service.wallJoulesPerToken, "J");
+           "J", opened("joules_per_total_token"));
+  addViews(table, "J/token in and out, wall", service.wallJoulesPerToken, "J",
+           opened("wall_joules_per_total_token"));
   addViews(table, "$/million output tokens", service.dollarsPerMillionOutput,
-           "$");
+           "$", opened("dollars_per_mtoken"));
   addViews(table, "$/million tokens in and out",
-           service.dollarsPerMillionTokens, "$");
+           service.dollarsPerMillionTokens, "$",
+           opened("dollars_per_total_mtoken"));
 }
 
 static void printService(const Report &report, llvm::raw_ostream &os) {
@@ -76,14 +90,16 @@ static void printService(const Report &report, llvm::raw_ostream &os) {
   Table table;
   table.add({"", "bound", "expectation", ""});
   addViews(table, "time to first token (TTFT) of one request",
-           service.ttftSeconds, "s", "nothing else runs");
+           service.ttftSeconds, "s", "nothing else runs (ttft)");
   addViews(table,
            "prefill of " + plain(service.workload.sequences) + " prompts",
-           service.prefillAllSeconds, "s");
+           service.prefillAllSeconds, "s", "(prefill)");
   addViews(table, "decode step", service.decodeSeconds, "s",
-           "mean over all contexts");
-  addViews(table, "board power in prefill", service.prefillWatts, "W");
-  addViews(table, "board power in decode", service.decodeWatts, "W");
+           "mean over all contexts (decode_step)");
+  addViews(table, "board power in prefill", service.prefillWatts, "W",
+           "(prefill_watts)");
+  addViews(table, "board power in decode", service.decodeWatts, "W",
+           "(decode_watts)");
   table.add({"in-flight batching, steady state", "", "", ""});
   addService(table, service.inFlight);
   table.add({"static batch: one prefill, then decode", "", "", ""});
@@ -91,24 +107,25 @@ static void printService(const Report &report, llvm::raw_ostream &os) {
   table.print(os);
   os << "  price: " << formatQuantity(service.dollarsPerHour, "$/h")
      << " for a GPU (" << service.priceBasis << ", " << service.priceDate
-     << ")\n";
+     << ") (price)\n";
 }
 
 static void printMemory(const FitResult &memory, llvm::raw_ostream &os) {
   Table table;
-  auto add = [&](llvm::StringRef name, double bytes) {
-    table.add({name.str(), formatBytes(bytes), ""});
+  auto add = [&](llvm::StringRef name, double bytes, llvm::StringRef opened) {
+    table.add({name.str(), formatBytes(bytes), "(" + opened.str() + ")"});
   };
-  add("weights", memory.weights);
-  add("cache of all sequences", memory.cache);
-  add("cache of one sequence", memory.perSequence);
-  add("workspace", memory.workspace);
+  add("weights", memory.weights, "weights");
+  add("cache of all sequences", memory.cache, "cache");
+  add("cache of one sequence", memory.perSequence, "cache_per_sequence");
+  add("workspace", memory.workspace, "workspace");
   if (memory.reserved > 0) {
-    add("reserved by the runtime", memory.reserved);
+    add("reserved by the runtime", memory.reserved, "reserved");
   }
-  add("left", memory.left);
-  add("capacity", memory.capacity);
-  table.add({"sequences that fit", plain(memory.maxSequences), ""});
+  add("left", memory.left, "memory");
+  add("capacity", memory.capacity, "capacity");
+  table.add(
+      {"sequences that fit", plain(memory.maxSequences), "(max_sequences)"});
   os << "\nmemory of one GPU\n";
   table.print(os);
 }
@@ -147,6 +164,7 @@ void printText(const Report &report, const Target &target,
      << " out, " << plain(load.sequences) << " sequences at once\n\n";
   printService(report, os);
   printMemory(report.memory, os);
+  os << "  a number opens by the name behind it: modelc explain FOLDER tpot\n";
   for (const PlanCost *plan : {&report.decode, &report.prefill}) {
     os << "\n";
     printOps(*plan, os);

@@ -62,19 +62,11 @@ StepPoint meanStep(llvm::ArrayRef<StepPoint> points, double first,
   return mean;
 }
 
-namespace {
-/// Time and boards' energy in which a deployment makes some tokens.
-struct Production {
-  Views seconds;
-  Views joules;        // of one GPU
-  double outputTokens; // of the deployment
-  double totalTokens;
-};
-} // namespace
-
-static void fillRates(Service &service, const Production &made,
+static void fillRates(Service &service, Production production,
                       const ServeInput &input, const Target &target,
                       double dollarsPerHour) {
+  service.made = std::move(production);
+  const Production &made = service.made;
   double gpus = double(input.gpus);
   auto per = [](double amount) {
     return [amount](double x) { return x > 0 ? amount / x : 0; };
@@ -189,6 +181,10 @@ llvm::FailureOr<ServeResult> serve(const ServeInput &input,
   ServeResult result;
   result.workload = load;
   result.gpus = input.gpus;
+  result.decode = decode;
+  result.prefillAll = input.prefillAll;
+  result.prefillOne = input.prefillOne;
+  result.decodePoints = input.decode;
   result.prefillAllSeconds = input.prefillAll.seconds;
   result.ttftSeconds = input.prefillOne.seconds;
   result.decodeSeconds = decode.seconds;

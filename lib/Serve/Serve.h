@@ -69,9 +69,18 @@ struct ServeInput {
   std::string priceBasis = "hyperscaler";
 };
 
+/// Time and boards' energy in which a deployment makes some tokens.
+struct Production {
+  Views seconds;
+  Views joules;            // of one GPU
+  double outputTokens = 0; // of the deployment
+  double totalTokens = 0;
+};
+
 /// One manner of batching.
 struct Service {
   Batching batching = Batching::Static;
+  Production made;
   Views tpot;            // s for an output token of a user
   Views requestSeconds;  // from prompt to last token
   Views outputPerSecond; // tokens, of the deployment
@@ -89,6 +98,10 @@ struct Service {
 struct ServeResult {
   Workload workload;
   int64_t gpus = 1;
+  /// The steps behind the numbers; the mean decode step stands between those of
+  /// the points.
+  StepPoint decode, prefillAll, prefillOne;
+  std::vector<StepPoint> decodePoints;
   Views prefillAllSeconds;
   Views ttftSeconds;     // of one request on an idle deployment
   Views decodeSeconds;   // the mean step over all contexts

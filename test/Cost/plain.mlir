@@ -5,13 +5,14 @@
 // pieces + 2 * 128 * 128 * 64 flop / 10000 flop/clk = 1000 + 82 + 210 = 1292 clk;
 // ten of them and, at the end, 16384 conversions / 100 and 32768 B / 50 =
 // 164 + 655 clk: 13.8 us at 1 GHz, and 1 us of launch.
-// Expected: half the matrix rate, 2.1 us more.
+// Expected: half the matrix rate, 2.1 us more, and the second operand comes
+// through the L2 port behind the first: 16384 / 50 = 328 clk a trip, 3.28 us.
 // Energy: 2 * 128 * 1280 * 640 flop x 1 pJ = 0.21 mJ; A is read once (0.16 MB
 // for 10 workgroups), W once, D written: 2.13 MB x 100 pJ = 0.21 mJ; 3.6 MB from
 // L2 x 10 pJ = 0.036 mJ; 100 W x 14.77 us = 1.48 mJ.
 // CHECK: kernel linear
 // CHECK-NEXT: bound: 14.77 us, 1.936 mJ, bound by latency
-// CHECK-NEXT: expectation: 16.84 us, 2.143 mJ, bound by latency
+// CHECK-NEXT: expectation: 20.12 us, 2.471 mJ, bound by latency
 // 16384 accumulators and operands over 128 threads: two workgroups' registers.
 // CHECK-NEXT: workgroups: 10, 2 on a unit, 0.05 rounds
 // CHECK-NEXT: matrix: 209.7 Mflop, memory: 1.802 MB read, 327.7 kB written, L2: 3.604 MB

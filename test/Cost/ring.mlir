@@ -5,13 +5,15 @@
 
 
 // A copy takes 1000 clk + 16384 B / 50 B/clk = 1328 clk and is awaited two trips
-// later, after a sync of 10 clk: (1328 + 10) / 2 = 669 clk a trip. Units need
+// later, after a sync of 10 clk: (1328 + 10) / 2 = 669 clk a trip. Event by event
+// the second copy of a trip comes behind the first through the L2 port: 1000 + 2 x
+// 328 and the sync, (1655 + 10) / 2 = 833 clk. Units need
 // less: L2 port 32768 / 50 = 655, shared memory (32768 landing + 32768 read)
 // / 100 = 655, matrix unit 2 * 128 * 128 * 64 / 10000 = 210, twice that at the
 // expected efficiency of 0.5.
 // CHECK-LABEL: kernel three
 // CHECK: bound: {{.*}} bound by latency
-// CHECK: loop 2: {{.*}} + 100 trips x 668.8 clk)
+// CHECK: loop 2: {{.*}} + 100 trips x 832.7 clk)
 // CHECK-NEXT: matrix unit: 419.4 clk = 2.1 Mflop {{.*}} [mma.Toy16x16x16Bf16.rate, efficiency.matrix.bf16]
 // CHECK-NEXT: shared memory: 655.4 clk = 65.5 kB
 // CHECK-NEXT: L2 port: 655.4 clk = 32.8 kB

@@ -1,10 +1,12 @@
 //===- ServeTest.cpp - Prints service, fit and reports of round numbers ---===//
 //
-// serve-test TARGETS text|json|csv|explain [op]    a report of made-up steps
-// serve-test TARGETS fit key=value ...             GB on one GPU of 100 GB
+// serve-test TARGETS text|json|csv|figures|explain [name]    a report of
+// made-up steps serve-test TARGETS fit key=value ...             GB on one GPU
+// of 100 GB
 //
 //===----------------------------------------------------------------------===//
 
+#include "lib/Report/Figures.h"
 #include "lib/Report/Report.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -55,6 +57,23 @@ static ServeInput roundNumbers() {
   return input;
 }
 
+/// Figures whose sums do not give their numbers.
+static int printFigures(const Report &report, const Target &target) {
+  unsigned wrong = 0;
+  std::vector<Figure> all = figures(report, target);
+  for (const Figure &figure : all) {
+    double off = std::abs(figure.term.value - figure.value.expectation);
+    if (off > 1e-6 * std::abs(figure.value.expectation)) {
+      llvm::outs() << figure.name << ": " << figure.term.value << ", not "
+                   << figure.value.expectation << "\n";
+      ++wrong;
+    }
+  }
+  llvm::outs() << all.size() << " figures, " << wrong
+               << " that their sums do not give\n";
+  return wrong > 0;
+}
+
 static int printReport(const Target &target, llvm::StringRef mode,
                        llvm::StringRef op) {
   llvm::FailureOr<ServeResult> service =
@@ -69,16 +88,19 @@ static int printReport(const Target &target, llvm::StringRef mode,
   report.service = *service;
   report.memory = fit({20e9, 1e6, 0, 1e9, 0}, service->workload, {}, target);
   report.prefill = plan("prefill", 10);
+  report.prefillOne = plan("prefill", 1.25);
   report.decode = plan("decode", 1);
   if (mode == "text") {
     printText(report, target, llvm::outs());
   } else if (mode == "json") {
     printJson(report, target, llvm::outs());
+  } else if (mode == "figures") {
+    return printFigures(report, target);
   } else if (mode == "csv") {
     printCsv(report, llvm::outs());
   } else {
     return failed(
-        explainOp(report.decode, op, target, llvm::outs(), llvm::errs()));
+        explainItem(report, op, "decode", target, llvm::outs(), llvm::errs()));
   }
   return 0;
 }

@@ -117,7 +117,8 @@ static Flag<bool> csv("csv", cl::desc("the estimate as CSV"),
 static cl::opt<std::string> explainFolder(cl::Positional, cl::Required,
                                           cl::desc("FOLDER"),
                                           cl::sub(explainCommand));
-static cl::opt<std::string> explainItem(cl::Positional, cl::desc("[OP]"),
+static cl::opt<std::string> explainItem(cl::Positional,
+                                        cl::desc("[FIGURE or OP]"),
                                         cl::sub(explainCommand));
 enum class Phase { prefill, decode };
 static Choice<Phase> explainPhase(

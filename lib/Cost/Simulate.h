@@ -1,0 +1,36 @@
+//===- Simulate.h - The trips of a loop, event by event -------------------===//
+
+#ifndef LIB_COST_SIMULATE_H
+#define LIB_COST_SIMULATE_H
+
+#include "lib/Cost/Rates.h"
+
+namespace modelc {
+
+/// What one execution of a step asks, by one group of waves.
+struct StepDemand {
+  Clocks clocks{};      // of each unit
+  double latency = 0;   // from then until others can use the result
+  double duration = 0;  // of a nested loop, on no unit
+  bool inOrder = false; // its stream waits until it is over
+};
+
+/// A loop body and all that runs of it on one unit of the machine.
+struct UnitLoad {
+  const Body &block;
+  std::vector<StepDemand> steps; // parallel to the block's
+  unsigned workgroups = 1;
+  unsigned groups = 1; // of waves in a workgroup
+  unsigned lag = 0;    // syncs that a group is behind the one before it
+  /// Groups of waves that a resource serves at once.
+  std::array<unsigned, kResources> servers{};
+};
+
+/// Clocks of a trip in steady state, however few the loop has: every stream
+/// issues in order, a unit serves who comes first, a result is there after its
+/// latency, groups of a workgroup meet at each sync.
+double simulateTrips(const UnitLoad &load);
+
+} // namespace modelc
+
+#endif // LIB_COST_SIMULATE_H
