@@ -251,6 +251,12 @@ LogicalResult KernelPrinter::printLoad(LoadOp op) {
 
 LogicalResult KernelPrinter::printStore(StoreOp op) {
   if (!isa<BufferType>(op.getDestination().getType())) {
+    auto place = cast<TileType>(op.getDestination().getType());
+    if (place.getSpace() == Space::Tensor) {
+      line("storeTensor(" + text(op.getValue()) + ", " +
+           placeText(op.getDestination(), {}) + ");");
+      return success();
+    }
     Value trip = op.getOffsets().empty() ? Value() : op.getOffsets()[0];
     line((op.getTransposed() ? "storeShared<Transposed>(" : "storeShared(") +
          text(op.getValue()) + ", " + placeText(op.getDestination(), trip) +

@@ -126,7 +126,7 @@ void KernelPrinter::printTensorPlaces() {
     return;
   }
   line("const uint32_t tensor = allocTensor<" +
-       Twine(*kernel.getTensorColumns()) + ">();");
+       Twine(*kernel.getTensorColumns()) + ">(shared);");
   for (AllocOp alloc : allocsIn(kernel, Space::Tensor)) {
     auto tile = cast<TileType>(alloc.getType());
     std::string name = nameOf(alloc.getResult(), wishFor(alloc.getResult()));

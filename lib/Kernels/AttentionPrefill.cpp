@@ -97,5 +97,9 @@ KernelOp kernels::buildAttentionPrefill(OpBuilder &builder, const Label &label,
            k.when(first < sequence.count, kLiveTiles,
                   [&] { kernel.ownQueries(sequence, first, index[1]); });
          });
-  return k.finish(label.note);
+  KernelOp built = k.finish(label.note);
+  if (tile.slots) {
+    built->setAttr("slots", builder.getI64IntegerAttr(tile.slots));
+  }
+  return built;
 }

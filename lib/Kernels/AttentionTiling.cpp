@@ -37,10 +37,10 @@ bool Tiling::holdsAttention(const HeadShape &shape, int64_t queries,
   return fits && words / lanes <= registersPerLane(waves) / 2;
 }
 
-/// The row that multiplies a tile of queries and keys for four waves at a time,
-/// from shared memory into registers, or null.
-const MmaRow *Tiling::groupRowFor(const HeadShape &shape,
-                                  const PrefillTile &tile) const {
+/// The row of a matrix unit that multiplies a tile of queries and keys from
+/// shared memory, for four waves at a time or for all, or null.
+const MmaRow *Tiling::unitRowFor(const HeadShape &shape,
+                                 const PrefillTile &tile) const {
   if (shape.cacheElement != shape.element || tile.waves % 4 ||
       !target.copy.asyncToShared) {
     return nullptr;
@@ -48,30 +48,46 @@ const MmaRow *Tiling::groupRowFor(const HeadShape &shape,
   std::string type;
   llvm::raw_string_ostream(type) << shape.element;
   for (const MmaRow &row : target.mma) {
-    bool reads = row.aType == type && row.bType == type && !row.scaled;
-    bool places = row.bSpace == OperandSpace::Shared &&
-                  row.cSpace == OperandSpace::Register;
-    if (reads && places && row.scope == MmaScope::Group4 &&
-        tile.queries % (row.m * (tile.waves / 4)) == 0) {
+    bool reads = row.aType == type && row.bType == type && !row.scaled &&
+                 row.aSpace == OperandSpace::Shared &&
+                 row.bSpace == OperandSpace::Shared;
+    bool divides = row.scope == MmaScope::Group4
+                       ? tile.queries % (row.m * (tile.waves / 4)) == 0
+                       : tile.queries == row.m && tile.waves == 4;
+    if (reads && divides) {
       return &row;
     }
   }
   return nullptr;
 }
 
-/// Scores and results in f32 with the weights, in two thirds of the registers,
-/// the results in less than half (with more the vendor's compiler spills); the
-/// queries, and two slots of keys and of values, in shared memory.
-bool Tiling::holdsGroups(const HeadShape &shape,
-                         const PrefillTile &tile) const {
-  int64_t lanes = tile.waves * target.execution.waveSize;
+/// Whether scores and results fit: in registers together, in two thirds of them
+/// and the results in less than half (with more the vendor's compiler spills);
+/// or in tensor memory, from which each passes through registers in turn.
+bool Tiling::holdsSums(const HeadShape &shape, const PrefillTile &tile,
+                       const MmaRow &row) const {
+  int64_t most =
+      registersPerLane(tile.waves) * tile.waves * target.execution.waveSize;
+  int64_t scores = tile.queries * (tile.keys + tile.keys / 2);
   int64_t results = tile.queries * shape.headDim;
-  int64_t words = results + tile.queries * (tile.keys + tile.keys / 2);
-  int64_t rowBytes = shape.headDim * shape.element.getIntOrFloatBitWidth() / 8;
-  int64_t bytes = (tile.queries + 4 * tile.keys) * rowBytes;
-  int64_t most = registersPerLane(tile.waves) * lanes;
-  return bytes <= target.shared.maxBytesPerWorkgroup && 2 * results < most &&
-         3 * words <= 2 * most;
+  if (row.cSpace == OperandSpace::Register) {
+    return 2 * results < most && 3 * (scores + results) <= 2 * most;
+  }
+  return 3 * std::max(scores, results) <= 2 * most &&
+         tile.keys + shape.headDim <= target.tensorMemory.columns;
+}
+
+/// The queries, the slots of keys and of values, and the weights where the unit
+/// does not read them from registers, in shared memory.
+bool Tiling::holdsOperands(const HeadShape &shape, const PrefillTile &tile,
+                           const MmaRow &row) const {
+  int64_t elements =
+      (tile.queries + 2 * tile.slots * tile.keys) * shape.headDim;
+  if (row.cSpace == OperandSpace::Tensor) {
+    elements += tile.queries * tile.keys;
+  }
+  return elements * shape.element.getIntOrFloatBitWidth() / 8 <
+         target.shared.maxBytesPerWorkgroup;
 }
 
 //===----------------------------------------------------------------------===//
@@ -80,12 +96,18 @@ bool Tiling::holdsGroups(const HeadShape &shape,
 
 SmallVector<PrefillTile> Tiling::candidates(const HeadShape &shape) const {
   SmallVector<PrefillTile> tiles;
+  auto consider = [&](PrefillTile tile) {
+    const MmaRow *row = unitRowFor(shape, tile);
+    if (row && holdsSums(shape, tile, *row) &&
+        holdsOperands(shape, tile, *row)) {
+      tiles.push_back(tile);
+    }
+  };
   for (int64_t queries : {128, 64}) {
     for (int64_t keys : {128, 64, 32}) {
       for (int64_t waves : {8, 4}) {
-        PrefillTile tile = {queries, keys, waves};
-        if (groupRowFor(shape, tile) && holdsGroups(shape, tile)) {
-          tiles.push_back(tile);
+        for (int64_t slots : {3, 2}) {
+          consider({queries, keys, waves, slots});
         }
       }
     }
@@ -93,7 +115,7 @@ SmallVector<PrefillTile> Tiling::candidates(const HeadShape &shape) const {
   for (int64_t queries : {128, 64, 32}) {
     for (int64_t keys : {64, 32}) {
       PrefillTile tile = {queries, keys, 4};
-      if (!groupRowFor(shape, tile) &&
+      if (!unitRowFor(shape, tile) &&
           holdsAttention(shape, queries, keys, tile.waves)) {
         tiles.push_back(tile);
       }
@@ -106,8 +128,10 @@ SmallVector<PrefillTile> Tiling::candidates(const HeadShape &shape) const {
 }
 
 static std::string describe(const PrefillTile &tile) {
-  return llvm::formatv("{0} queries, {1} keys, {2} waves", tile.queries,
-                       tile.keys, tile.waves);
+  std::string text = llvm::formatv("{0} queries, {1} keys, {2} waves",
+                                   tile.queries, tile.keys, tile.waves);
+  return tile.slots ? text + ", " + std::to_string(tile.slots) + " slots"
+                    : text;
 }
 
 /// Seconds of each tile at one long prompt; their kernels live only as long.
@@ -137,8 +161,8 @@ judge(const Tiling &tiling, OpBuilder &builder, const HeadShape &shape,
 
 Chosen<PrefillTile> Tiling::prefill(OpBuilder &builder, const HeadShape &shape,
                                     StepRange sizes) const {
+  // A model has one shape of heads: all are judged.
   SmallVector<PrefillTile> tiles = candidates(shape);
-  tiles.truncate(std::min<size_t>(tiles.size(), options.maxCandidates));
   if (!options.evaluate || tiles.size() == 1) {
     return {tiles[0], describe(tiles[0])};
   }

@@ -162,6 +162,7 @@ schedule::KernelOp buildRopeAppend(mlir::OpBuilder &builder, const Label &label,
 struct PrefillTile {
   int64_t queries = 0, keys = 0; ///< of one workgroup, of one trip
   int64_t waves = 4;
+  int64_t slots = 0; ///< of keys and of values; 0: as the pipeline chooses
 };
 
 /// Arguments: q, k_cache, v_cache, starts, contexts, pages, out, tokens,

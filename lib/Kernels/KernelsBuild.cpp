@@ -215,6 +215,7 @@ static void buildPrefillKernel(const Request &r) {
   tile.queries = s.integer("queries", 64);
   tile.keys = s.integer("keys", 64);
   tile.waves = s.integer("waves", tile.waves);
+  tile.slots = s.integer("slots", tile.slots);
   buildAttentionPrefill(r.builder, r.label, r.heads(), tile, r.step());
 }
 

@@ -76,9 +76,12 @@ private:
   /// Whether scores, results and queries of so many queries and keys fit.
   bool holdsAttention(const HeadShape &shape, int64_t queries, int64_t keys,
                       int64_t waves) const;
-  const MmaRow *groupRowFor(const HeadShape &shape,
-                            const PrefillTile &tile) const;
-  bool holdsGroups(const HeadShape &shape, const PrefillTile &tile) const;
+  const MmaRow *unitRowFor(const HeadShape &shape,
+                           const PrefillTile &tile) const;
+  bool holdsSums(const HeadShape &shape, const PrefillTile &tile,
+                 const MmaRow &row) const;
+  bool holdsOperands(const HeadShape &shape, const PrefillTile &tile,
+                     const MmaRow &row) const;
 };
 
 } // namespace modelc::kernels

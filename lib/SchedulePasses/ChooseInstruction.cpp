@@ -24,6 +24,10 @@ struct Product {
   bool boxed = false;
   /// Lanes can copy the operand to where a matrix unit reads it.
   bool copiesA = false, copiesB = false;
+  /// Waves can store A, which they have computed, to where it is read.
+  bool storesA = false;
+  /// Waves can read the sums in tensor memory when they are needed.
+  bool drained = false;
   /// Rows of the result are reduced or multiplied again: keep them in a wave.
   bool prefersRows = false;
 };
@@ -86,6 +90,8 @@ static Product describe(MmaOp mma, const Target &target) {
   product.boxed = isFedByBoxes(mma, target);
   product.copiesA = isCopiedByLanes(mma.getA(), target);
   product.copiesB = isCopiedByLanes(mma.getB(), target);
+  product.storesA = isStoredByWaves(mma, mma.getA(), target);
+  product.drained = isDrained(mma);
   product.prefersRows = feedsRows(mma.getResult()) || isScaledByRows(mma) ||
                         comesFromProduct(mma.getA());
   return product;
@@ -107,7 +113,9 @@ static std::string reasonAgainstOperands(const Product &product,
   if (mma.getBTransposed() && !isWide) {
     return "it reads operands that are not of 16 bits along K only";
   }
-  bool fed = row.aSpace == OperandSpace::Register || product.copiesA;
+  // One thread cannot read what waves hold.
+  bool stores = product.storesA && row.cSpace == OperandSpace::Tensor;
+  bool fed = row.aSpace == OperandSpace::Register || product.copiesA || stores;
   return fed && product.copiesB
              ? ""
              : "it reads shared memory, and an operand cannot be copied there";
@@ -129,12 +137,9 @@ static std::string reasonAgainstPlaces(const Product &product,
   if (reads && product.carried && product.boxed) {
     return "";
   }
-  if (row.cSpace == OperandSpace::Tensor && !product.carried) {
-    return "it is asynchronous, and the accumulator is not carried from zero "
-           "by a loop that runs once";
-  }
-  if (row.cSpace == OperandSpace::Tensor) {
-    return "it reads shared memory, and an operand cannot be copied as a box";
+  if (row.cSpace == OperandSpace::Tensor && !product.drained) {
+    return "it is asynchronous, and the accumulator neither starts from zero "
+           "nor is carried from zero by a loop that runs once";
   }
   return reasonAgainstOperands(product, row);
 }

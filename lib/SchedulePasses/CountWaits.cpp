@@ -112,19 +112,20 @@ static LogicalResult checkMma(MmaOp mma, const Target &target) {
 }
 
 /// Tensor memory gives every wave its own part: only in the layout of the row.
-static LogicalResult checkDrain(LoadOp load, const Target &target) {
-  auto source = dyn_cast<TileType>(load.getSource().getType());
+static LogicalResult checkTensor(Operation *op, Value place, Value value,
+                                 const Target &target) {
+  auto source = dyn_cast<TileType>(place.getType());
   if (!source || source.getSpace() != Space::Tensor) {
     return success();
   }
-  for (Operation *user : load.getSource().getUsers()) {
+  for (Operation *user : place.getUsers()) {
     auto mma = dyn_cast<MmaOp>(user);
-    auto value = cast<TileType>(load.getResult().getType());
-    if (mma && value.getLayout().getLayout() !=
+    auto tile = cast<TileType>(value.getType());
+    if (mma && tile.getLayout().getLayout() !=
                    accumulatorLayout(splitOf(mma, target))) {
-      return load.emitOpError("expected the layout in which ")
+      return op->emitOpError("expected the layout in which ")
              << *mma.getInstruction() << " leaves its accumulator, got "
-             << value;
+             << tile;
     }
   }
   return success();
@@ -149,8 +150,14 @@ static LogicalResult checkFinal(KernelOp kernel, const Target &target) {
     if (auto mma = dyn_cast<MmaOp>(op)) {
       return WalkResult(checkMma(mma, target));
     }
-    auto load = dyn_cast<LoadOp>(op);
-    return WalkResult(load ? checkDrain(load, target) : success());
+    if (auto load = dyn_cast<LoadOp>(op)) {
+      return WalkResult(
+          checkTensor(op, load.getSource(), load.getResult(), target));
+    }
+    auto store = dyn_cast<StoreOp>(op);
+    return WalkResult(store ? checkTensor(op, store.getDestination(),
+                                          store.getValue(), target)
+                            : success());
   });
   return failure(result.wasInterrupted());
 }

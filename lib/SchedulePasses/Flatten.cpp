@@ -187,6 +187,7 @@ void Flattener::touch(WaitStep &step, Value place, Value trip, bool writes) {
   if (!tile || !tile.isPlace()) {
     return;
   }
+  step.ownLanes = tile.getSpace() == Space::Tensor && step.name != "mma";
   int64_t at = trip ? evaluate(trip) : 0;
   int64_t slots = tile.getSlots();
   int64_t slot = (at % slots + slots) % slots;
@@ -261,7 +262,7 @@ void Flattener::addMma(MmaOp mma, WaitStep &step) {
   touch(step, mma.getB(), mma.getBSlot(), false);
   bool inTensor = mma.getAccumulator().getType().getSpace() == Space::Tensor;
   if (inTensor) {
-    // Products of one thread run in order: no hazard among them.
+    touch(step, mma.getAccumulator(), Value(), true);
     step.byBarrier = true;
     tokens[mma.getResult()] = steps.size();
   } else if (mma.getAsynchronous()) {
@@ -283,7 +284,7 @@ void Flattener::addArrive(ArriveOp arrive) {
     }
   }
   for (size_t i = 0; arrive.getAfter().empty() && i < steps.size(); ++i) {
-    if (steps[i].name == "mma" && steps[i].byBarrier) {
+    if (steps[i].isProduct()) {
       phase.push_back(i);
     }
   }

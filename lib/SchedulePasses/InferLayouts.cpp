@@ -44,19 +44,6 @@ static OpOperand *rowNumbers(Operation *op) {
   return copy ? only(copy.getRowsMutable()) : nullptr;
 }
 
-/// The layout of an input of a map whose result has `layout`.
-static Layout layoutOfInput(const Layout &layout, TileType input,
-                            TileType result) {
-  Layout own = layout;
-  if (input.getRows() != result.getRows()) {
-    own = own.reduced("row");
-  }
-  if (input.getColumns() != result.getColumns()) {
-    own = own.reduced("column");
-  }
-  return own;
-}
-
 namespace {
 class Inference {
 public:
@@ -102,7 +89,8 @@ void Inference::set(Value value, const Layout &layout) {
   worklist.push_back(value);
 }
 
-/// An accumulator in tensor memory is read as its instruction left it.
+/// An accumulator in tensor memory is read and written as its instruction
+/// leaves it.
 void Inference::anchorAccumulator(MmaOp mma) {
   Layout layout = accumulatorLayout(splitOf(mma, target));
   set(mma.getAccumulator(), layout);
@@ -110,6 +98,8 @@ void Inference::anchorAccumulator(MmaOp mma) {
   for (Operation *user : mma.getAccumulator().getUsers()) {
     if (auto load = dyn_cast<LoadOp>(user)) {
       set(load.getResult(), layout);
+    } else if (auto store = dyn_cast<StoreOp>(user)) {
+      set(store.getValue(), layout);
     }
   }
 }

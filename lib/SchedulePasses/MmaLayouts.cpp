@@ -191,3 +191,15 @@ Layout modelc::rowNumbersLayout(TileType numbers, int64_t waveSize,
   layout.replicate(&Growing::waves, waves);
   return layout.finish();
 }
+
+Layout modelc::layoutOfInput(const Layout &layout, TileType input,
+                             TileType result) {
+  Layout own = layout;
+  if (input.getRows() != result.getRows()) {
+    own = own.reduced("row");
+  }
+  if (input.getColumns() != result.getColumns()) {
+    own = own.reduced("column");
+  }
+  return own;
+}

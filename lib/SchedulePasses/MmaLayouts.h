@@ -51,6 +51,10 @@ Layout accumulatorLayout(const MmaSplit &split);
 Layout blockedLayout(int64_t rows, int64_t columns, int64_t vector,
                      int64_t waveSize, int64_t waves);
 
+/// The layout of an input of a map whose result has `layout`.
+Layout layoutOfInput(const Layout &layout, schedule::TileType input,
+                     schedule::TileType result);
+
 /// One number for each row of a tile, in the lanes of every wave.
 Layout rowNumbersLayout(schedule::TileType numbers, int64_t waveSize,
                         int64_t waves);

@@ -34,20 +34,23 @@ static bool isKnownToHost(Value value) {
          (argument && isa<KernelOp>(argument.getOwner()->getParentOp()));
 }
 
+/// Whether a swizzle of the matrix unit knows rows of such a tile.
+static bool hasSwizzle(TileType tile, const Target &target) {
+  int64_t rowBytes = tile.getColumns() * tile.getElementBits() / 8;
+  return llvm::is_contained(target.copy.boxSwizzleBytes,
+                            std::min(rowBytes, kWidestSpanBytes));
+}
+
 /// The load of a buffer that only products read, with rows that a swizzle of
 /// the matrix unit knows; null if there is none.
 static LoadOp loadForMatrixUnit(Value operand, const Target &target) {
   auto load = operand.getDefiningOp<LoadOp>();
-  if (!load || !isa<BufferType>(load.getSource().getType()) ||
-      load.getTransposed() || load.getToken() ||
-      !llvm::all_of(operand.getUsers(), llvm::IsaPred<MmaOp>)) {
-    return {};
-  }
-  auto tile = cast<TileType>(operand.getType());
-  int64_t rowBytes = tile.getColumns() * tile.getElementBits() / 8;
-  bool hasSwizzle = llvm::is_contained(target.copy.boxSwizzleBytes,
-                                       std::min(rowBytes, kWidestSpanBytes));
-  return hasSwizzle ? load : LoadOp();
+  bool fits = load && isa<BufferType>(load.getSource().getType()) &&
+              !load.getTransposed() && !load.getToken() &&
+              llvm::all_of(operand.getUsers(), llvm::IsaPred<MmaOp>);
+  return fits && hasSwizzle(cast<TileType>(operand.getType()), target)
+             ? load
+             : LoadOp();
 }
 
 bool modelc::isBox(Value operand, const Target &target) {
@@ -64,9 +67,28 @@ bool modelc::isCopiedByLanes(Value operand, const Target &target) {
   return load && isCopyable(load, target);
 }
 
+bool modelc::isStoredByWaves(MmaOp mma, Value operand, const Target &target) {
+  auto map = operand.getDefiningOp<MapOp>();
+  return map && map->getBlock() == mma->getBlock() &&
+         hasSwizzle(cast<TileType>(operand.getType()), target);
+}
+
 //===----------------------------------------------------------------------===//
 // Products
 //===----------------------------------------------------------------------===//
+
+bool modelc::isRepeated(Operation *op) {
+  auto loop = op->getParentOfType<LoopOp>();
+  for (; loop; loop = loop->getParentOfType<LoopOp>()) {
+    bool isCondition =
+        loop.getUpperBounds()[0].getDefiningOp<arith::SelectOp>() != nullptr;
+    bool isGrid = loop.getKind() == LoopKind::Workgroups;
+    if (isGrid ? loop.getPersistent() : !isCondition) {
+      return true;
+    }
+  }
+  return false;
+}
 
 /// Whether the value is a tile of zeros.
 static bool isZero(Value tile) {
@@ -99,4 +121,40 @@ bool modelc::isFedByBoxes(MmaOp mma, const Target &target) {
     return isCarriedFromZero(other) && !other.getBTransposed() &&
            isBox(other.getA(), target) && isBox(other.getB(), target);
   });
+}
+
+/// The value of a loop that a map of the accumulator's shape takes alone.
+static Value mappedFrom(Value accumulator, Block *block) {
+  auto map = accumulator.getDefiningOp<MapOp>();
+  if (!map || map->getBlock() != block || map.getNumResults() != 1 ||
+      !accumulator.hasOneUse()) {
+    return accumulator;
+  }
+  auto isWhole = [&](Value input) {
+    return isa<BlockArgument>(input) &&
+           input.getType() == accumulator.getType();
+  };
+  auto found = llvm::find_if(map.getInputs(), isWhole);
+  return found == map.getInputs().end() ? accumulator : *found;
+}
+
+BlockArgument modelc::carriedAccumulator(MmaOp mma) {
+  auto loop = dyn_cast<LoopOp>(mma->getParentOp());
+  auto argument = dyn_cast<BlockArgument>(
+      mappedFrom(mma.getAccumulator(), mma->getBlock()));
+  if (!loop || loop.getKind() != LoopKind::Sequence || !argument ||
+      argument.getOwner() != mma->getBlock() || !argument.hasOneUse() ||
+      !mma.getResult().hasOneUse()) {
+    return {};
+  }
+  unsigned index = argument.getArgNumber() - loop.getInductionVars().size();
+  bool isHandedOn = loop.getYield().getValues()[index] == mma.getResult();
+  return isHandedOn && isZero(loop.getInits()[index]) ? argument
+                                                      : BlockArgument();
+}
+
+bool modelc::isDrained(MmaOp mma) {
+  auto loop = dyn_cast<LoopOp>(mma->getParentOp());
+  return loop && loop.getKind() == LoopKind::Sequence && !isRepeated(loop) &&
+         (isZero(mma.getAccumulator()) || carriedAccumulator(mma));
 }

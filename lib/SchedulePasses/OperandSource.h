@@ -25,6 +25,24 @@ bool isBox(mlir::Value operand, const Target &target);
 /// reads it: rows that a swizzle of the unit knows, read by products only.
 bool isCopiedByLanes(mlir::Value operand, const Target &target);
 
+/// Whether waves can store the operand of a product, a value that they have
+/// computed beside it, to where the matrix unit reads it.
+bool isStoredByWaves(schedule::MmaOp mma, mlir::Value operand,
+                     const Target &target);
+
+/// Whether the op runs more than once in the life of a workgroup. Conditions
+/// are loops of at most one trip.
+bool isRepeated(mlir::Operation *op);
+
+/// The value that a loop carries from zero and that `mma` accumulates into, as
+/// it is or as one map of it; null if there is none.
+mlir::BlockArgument carriedAccumulator(schedule::MmaOp mma);
+
+/// Whether the product can leave its sums in tensor memory: a sum from zero
+/// that is read at once, or one that a loop carries, in a loop that runs once,
+/// so that barriers count its trips.
+bool isDrained(schedule::MmaOp mma);
+
 /// Whether a loop that runs once carries the accumulator of `mma` from zero and
 /// from trip to trip, so that barriers count its trips.
 bool isCarriedFromZero(schedule::MmaOp mma);

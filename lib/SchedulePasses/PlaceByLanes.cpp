@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "lib/SchedulePasses/OperandSource.h"
 #include "lib/SchedulePasses/Places.h"
 #include "lib/SchedulePasses/Waits.h"
 
@@ -20,27 +21,6 @@
 using namespace mlir;
 using namespace modelc;
 using namespace modelc::schedule;
-
-namespace {
-/// Where a product finds an operand.
-struct Found {
-  Value operand, slot; ///< a value has no slot, nor has a place filled once
-};
-} // namespace
-
-/// Whether the op runs more than once in the life of a workgroup.
-static bool isRepeated(Operation *op) {
-  auto loop = op->getParentOfType<LoopOp>();
-  for (; loop; loop = loop->getParentOfType<LoopOp>()) {
-    bool isCondition =
-        loop.getUpperBounds()[0].getDefiningOp<arith::SelectOp>() != nullptr;
-    bool isGrid = loop.getKind() == LoopKind::Workgroups;
-    if (isGrid ? loop.getPersistent() : !isCondition) {
-      return true;
-    }
-  }
-  return false;
-}
 
 /// A place that is filled where the load stands. Who reads it waits.
 static Value makePlaceOnce(Places &places, LoadOp load) {
@@ -64,13 +44,35 @@ static Value makePlaceOnce(Places &places, LoadOp load) {
   return place;
 }
 
-static Found findOperand(Places &places, MmaOp mma, Value operand,
-                         OperandSpace space) {
+/// A place that waves fill when they have computed the value. Who reads it
+/// waits for the others.
+static Value makeStoredPlace(Places &places, Value value) {
+  Location loc = value.getLoc();
+  auto tile = cast<TileType>(value.getType());
+  Value place = makeAlloc(places, loc, tile.with(Space::Shared, {}));
+  OpBuilder builder(value.getContext());
+  builder.setInsertionPointAfterValue(value);
+  storeToPlace(builder, loc, value, place);
+  return place;
+}
+
+void modelc::storeToPlace(OpBuilder &builder, Location loc, Value value,
+                          Value place) {
+  StoreOp::create(builder, loc, value, place, ValueRange(), Value(), Value(),
+                  Value(), ValueRange(), Value(), DenseI64ArrayAttr(),
+                  IntegerAttr(), UnitAttr(), UnitAttr());
+}
+
+Found modelc::findOperand(Places &places, MmaOp mma, Value operand,
+                          OperandSpace space) {
   if (space == OperandSpace::Register) {
     return {operand, Value()};
   }
   auto load = operand.getDefiningOp<LoadOp>();
   LoopOp loop = sequenceAround(mma);
+  if (!load) {
+    return {makeStoredPlace(places, operand), Value()};
+  }
   if (load->getParentOp() != loop) {
     return {makePlaceOnce(places, load), Value()};
   }

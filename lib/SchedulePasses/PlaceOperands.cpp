@@ -5,8 +5,9 @@
 //   shared memory    arrive, box copies, wait on      (four waves together)
 //   and tensor       the same; the accumulator is a   (one thread for all)
 //                    place that is drained once
-// and a fourth where no box fetches what four waves read: PlaceByLanes.cpp.
-// Nothing runs ahead yet: slots and prefetch are the work of the pipeline.
+// Where no box fetches what is read, lanes copy it: PlaceByLanes.cpp; where
+// waves read tensor memory every trip: PlaceDrained.cpp. Nothing runs ahead
+// yet: slots and prefetch are the work of the pipeline.
 //
 //===----------------------------------------------------------------------===//
 
@@ -183,13 +184,13 @@ static Value makeBox(Places &places, LoadOp load, LoopOp loop) {
   return place;
 }
 
-/// Takes the accumulator out of the values that the loop carries.
-static LoopOp dropCarried(LoopOp loop, unsigned index) {
+LoopOp modelc::dropCarried(LoopOp loop, unsigned index) {
   SmallVector<Value> inits(loop.getInits());
   inits.erase(inits.begin() + index);
   OpBuilder builder(loop);
   auto shorter = LoopOp::create(builder, loop.getLoc(), loop.getLowerBounds(),
                                 loop.getUpperBounds(), loop.getSteps(), inits);
+  shorter.setExpectAttr(loop.getExpectAttr());
   Block &from = loop.getBody().front(), &to = shorter.getBody().front();
   from.getArgument(1 + index).dropAllUses();
   SmallVector<Value> arguments(to.getArguments());
@@ -296,6 +297,8 @@ LogicalResult modelc::placeOperands(KernelOp kernel, const Target &target) {
     } else if (row->aSpace == OperandSpace::Shared &&
                fedByBoxes.contains(mma)) {
       placeInShared(places, mma, *row);
+    } else if (row->cSpace == OperandSpace::Tensor) {
+      placeDrained(places, mma, *row);
     } else {
       placeByLanes(places, mma, *row);
     }

@@ -43,9 +43,29 @@ mlir::Value makeAlloc(Places &places, mlir::Location loc, mlir::Type type);
 mlir::Value makePlace(Places &places, schedule::LoadOp load,
                       schedule::LoopOp loop);
 
+/// Where a product finds an operand.
+struct Found {
+  mlir::Value operand;
+  mlir::Value slot; ///< null for a value, and for a place without trips
+};
+/// Brings an operand to where the row reads it.
+Found findOperand(Places &places, schedule::MmaOp mma, mlir::Value operand,
+                  OperandSpace space);
+
+/// A store of a whole value to its place.
+void storeToPlace(mlir::OpBuilder &builder, mlir::Location loc,
+                  mlir::Value value, mlir::Value place);
+
+/// The same loop without one of the values that it carries, which nothing may
+/// use any more; replaces and erases `loop`.
+schedule::LoopOp dropCarried(schedule::LoopOp loop, unsigned index);
+
 /// A product of four waves whose operands lanes copy to where it reads them:
 /// asynchronous, and awaited before its result is used.
 void placeByLanes(Places &places, schedule::MmaOp mma, const MmaRow &row);
+
+/// A product into tensor memory that waves read or change every trip.
+void placeDrained(Places &places, schedule::MmaOp mma, const MmaRow &row);
 
 } // namespace modelc
 

@@ -48,7 +48,8 @@ void WaitCounter::findHazards() {
       for (size_t p = 0; p < c; ++p) {
         bool conflict = key.isRegister ? list[p].second && !list[c].second
                                        : list[p].second || list[c].second;
-        if (conflict && list[p].first != list[c].first) {
+        if (conflict && list[p].first != list[c].first &&
+            !steps[list[p].first].isOrderedWith(steps[list[c].first])) {
           addHazard(list[p].first, list[c].first, key);
         }
       }
@@ -69,8 +70,7 @@ std::string WaitCounter::mistakeOf(const Hazard &hazard) const {
       }
     }
   }
-  if (hazard.acrossWaves &&
-      hazard.deadline <= static_cast<int64_t>(hazard.producer)) {
+  if (hazard.acrossWaves && hazard.deadline <= int64_t(hazard.producer)) {
     return "no sync between " + p.name + " and " + c.name;
   }
   return "";

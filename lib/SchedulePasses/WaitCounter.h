@@ -48,6 +48,8 @@ struct WaitStep {
   bool isSync = false;
   int queue = -1;         ///< of an asynchronous op
   bool byBarrier = false; ///< completed by a wait on a barrier
+  bool ownLanes = false;  ///< every lane accesses what other such steps of the
+                          ///< same lane access
   int64_t entries = 0;    ///< that it takes in its queue
   std::vector<StepAccess> accesses;
   /// A wait of a queue: `pending` where it is given already.
@@ -55,6 +57,13 @@ struct WaitStep {
   std::optional<int64_t> pending;
   /// Steps that this one completes otherwise (a barrier): their indices.
   std::vector<size_t> completes;
+
+  /// Whether one thread issues it and a barrier completes it.
+  bool isProduct() const { return byBarrier && name == "mma"; }
+  /// Whether no wait and no sync need stand between the two.
+  bool isOrderedWith(const WaitStep &other) const {
+    return (isProduct() && other.isProduct()) || (ownLanes && other.ownLanes);
+  }
 };
 
 /// A pair of steps and the last place where its wait may stand (before it).

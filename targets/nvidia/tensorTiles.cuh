@@ -8,18 +8,22 @@
 
 namespace modelc {
 
-/// Takes columns of tensor memory for the whole workgroup.
+/// Takes columns of tensor memory for the whole workgroup. Their address arrives
+/// in the first word of `shared`, which is free again afterwards: a word of its
+/// own would cost the line that dynamic shared memory is aligned to.
 template <int Columns>
-TILE uint32_t allocTensor() {
-  SHARED(uint32_t, tensorAddress, 1);
+TILE uint32_t allocTensor(char *shared) {
+  uint32_t *word = (uint32_t *)shared;
   if (waveId() == 0) {
-    tensorAlloc<Columns>(&tensorAddress[0]);
+    tensorAlloc<Columns>(word);
     tensorRelinquish();
   }
   tensorFenceBefore();
   sync();
   tensorFenceAfter();
-  return tensorAddress[0];
+  const uint32_t address = *word;
+  sync();
+  return address;
 }
 template <int Columns>
 TILE void freeTensor(uint32_t address) {
@@ -91,22 +95,41 @@ TILE void mma(TensorPlace<Rows, Columns> c, Place<SA> a, Place<SB> b, bool add =
   });
 }
 
-/// An accumulator to registers: lanes and the first waves hold rows.
-template <class L, int Rows, int Columns>
-TILE void loadTensor(Tile<float, L> &tile, TensorPlace<Rows, Columns> from) {
+/// The columns of an accumulator that a tile holds: f(first register, length of
+/// the run, address) for each run of neighbours.
+template <class L, int Columns, class F>
+TILE void forEachTensorRun(uint32_t address, F f) {
   static_assert(L::OfLane::image(0) == rows(1) && L::OfLane::image(4) == rows(16) && L::OfWave::image(0) == rows(32),
                 "expected one row for each lane, and 32 rows for each wave");
   constexpr int chunk = smaller(64, 1 << Run<typename L::OfRegister, columns(1), 64>::lengthBits(0));
   static_assert(chunk >= 8, "expected neighbouring columns in the registers of a lane");
   const int wave = waveId();
   const int column = mapBits<typename ColumnPart<typename L::OfWave>::Type>(wave);
-  tensorFenceAfter();
   repeat<L::registers / chunk>([&](auto c) INLINE {
     constexpr int image = L::OfRegister::map(c.value * chunk);
     constexpr int behind = columnOf(image) + rowOf(image) / 128 * Columns;
-    tensorLoad(*(float (*)[chunk])(tile.v + c.value * chunk), from.address + column + behind + (wave % 4 * 32 << 16));
+    f(Constant<c.value * chunk>{}, Constant<chunk>{}, address + column + behind + (wave % 4 * 32 << 16));
+  });
+}
+
+/// An accumulator to registers: lanes and the first waves hold rows.
+template <class L, int Rows, int Columns>
+TILE void loadTensor(Tile<float, L> &tile, TensorPlace<Rows, Columns> from) {
+  tensorFenceAfter();
+  forEachTensorRun<L, Columns>(from.address, [&](auto first, auto chunk, uint32_t address) INLINE {
+    tensorLoad(*(float (*)[chunk.value])(tile.v + first.value), address);
   });
   tensorWaitLoads(tile.v);
+  tensorFenceBefore();
+}
+/// The opposite direction; visible to products behind the next sync.
+template <class L, int Rows, int Columns>
+TILE void storeTensor(const Tile<float, L> &tile, TensorPlace<Rows, Columns> to) {
+  tensorFenceAfter();
+  forEachTensorRun<L, Columns>(to.address, [&](auto first, auto chunk, uint32_t address) INLINE {
+    tensorStore(address, *(const float (*)[chunk.value])(tile.v + first.value));
+  });
+  tensorWaitStores();
   tensorFenceBefore();
 }
 

@@ -9,7 +9,8 @@
 //   copyBox(place, map, x, y[, z], barriers[trip])        through a tensor map; arrives as bytes
 //   Barriers<slots> b{words};  startBarriers(b, arrivals);  barriersAreReady();
 //   arriveExpect(b[trip], bytes)  arriveAfterMma(b[trip])  arriveOnce(b[trip])  waitFor(b[trip])
-//   allocTensor<columns>()  freeTensor<columns>(address)  TensorPlace<rows, columns>  loadTensor(tile, place)
+//   allocTensor<columns>(shared)  freeTensor<columns>(address)  TensorPlace<rows, columns>  loadTensor(tile, place)
+//   storeTensor(tile, place)
 //   mma<Instruction>(accumulator, a, b[, add])            operands: tiles or places
 //   waitMatrix<pending>(accumulators...)
 //
