@@ -16,7 +16,7 @@
 // RUN: %if nvcc %{ %cuda -arch=sm_103a -cubin %t.cu -x cu -o /dev/null 2>&1 | FileCheck %s --check-prefix=PTX %}
 // PTX: 0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
 //
-// CHECK: const uint32_t tensor = allocTensor<128>();
+// CHECK: const uint32_t tensor = allocTensor<128>(shared);
 // CHECK: const TensorPlace<128, 128> product{tensor + 0};
 // CHECK: for (int step = 0; step < 4; ++step) {
 // CHECK-NEXT: waitFor(full[step]);

@@ -10,6 +10,11 @@
 // RUN: %emulate -DKERNEL='"%t.h200.8.h"' -DTHREADS=256 -DDYNAMIC_BYTES=163840 -DQUERIES=128 -g -fsanitize=thread -fsanitize-ignorelist=%targets/emulator/tsan.ignore %S/Inputs/prefill.cpp -o %t.h200.8
 // RUN: env EMULATOR_COPIES=lazy %t.h200.8 2>&1 | FileCheck %s --implicit-check-not=race
 // RUN: env EMULATOR_COPIES=eager EMULATOR_SEED=7 %t.h200.8 2>&1 | FileCheck %s --implicit-check-not=race
+// RUN: modelc-opt %s "--kernels-build=target=b200 family=attention-prefill shape=heads:4,kv_heads:2,head_dim:64 tile=queries:128,keys:64,slots:2" --schedule-finish | %emit -o %t.b200.h
+// RUN: %emulate -DKERNEL='"%t.b200.h"' -DTHREADS=128 -DDYNAMIC_BYTES=131072 -DQUERIES=128 -g -fsanitize=thread -fsanitize-ignorelist=%targets/emulator/tsan.ignore %S/Inputs/prefill.cpp -o %t.b200
+// RUN: env EMULATOR_COPIES=lazy %t.b200 2>&1 | FileCheck %s --implicit-check-not=race
+// RUN: env EMULATOR_COPIES=eager EMULATOR_MATRIX=lazy %t.b200 2>&1 | FileCheck %s --implicit-check-not=race
+// RUN: env EMULATOR_COPIES=eager EMULATOR_SEED=7 %t.b200 2>&1 | FileCheck %s --implicit-check-not=race
 // Prefill attention on the emulator: ragged, with and without a past.
 
 // CHECK: prefill: right

@@ -1,4 +1,4 @@
-// Causal attention over pages, finished for three machines, printed and run on
+// Causal attention over pages, finished for four machines, printed and run on
 // the emulator: two products in a loop, rows reduced across lanes, weights moved
 // from one fragment into another, values transposed on their way.
 // RUN: echo 'module attributes {schedule.target = "mi355x"} {}' | %modelc-opt "--kernels-build=family=attention-prefill shape=heads:8,kv_heads:2 tile=queries:128,keys:64" --schedule-finish -o %t.mi355x.mlir
@@ -16,4 +16,9 @@
 // RUN: %emulate -DKERNEL='"%t.h200.cu"' -DTHREADS=128 -DSHARED_BYTES=131072 -DSHARED_LIMIT=232448 %S/Inputs/attention.cpp -o %t.h200.run
 // RUN: env EMULATOR_COPIES=lazy %t.h200.run | FileCheck %s
 // RUN: env EMULATOR_COPIES=eager EMULATOR_SEED=5 %t.h200.run | FileCheck %s
+// RUN: echo 'module attributes {schedule.target = "b200"} {}' | %modelc-opt "--kernels-build=family=attention-prefill shape=heads:8,kv_heads:2 tile=queries:128,keys:64,slots:2" --schedule-finish -o %t.b200.mlir
+// RUN: %emit %t.b200.mlir -o %t.b200.cu
+// RUN: %emulate -DKERNEL='"%t.b200.cu"' -DTHREADS=128 -DSHARED_BYTES=114712 -DSHARED_LIMIT=232448 %S/Inputs/attention.cpp -o %t.b200.run
+// RUN: env EMULATOR_COPIES=lazy %t.b200.run | FileCheck %s
+// RUN: env EMULATOR_COPIES=eager EMULATOR_SEED=5 %t.b200.run | FileCheck %s
 // CHECK: attention: right
