@@ -19,7 +19,7 @@
 // PLACED: %[[NEW:.*]] = schedule.map(%[[OLD]],
 // PLACED: schedule.store %[[NEW]], %[[O]][]
 // PLACED: schedule.sync
-// PLACED-NEXT: %[[SECOND:.*]] = schedule.mma %[[O]], %[[WEIGHTS]], %{{.*}}[%[[T]]] {asynchronous, b_transposed,
+// PLACED: %[[SECOND:.*]] = schedule.mma %[[O]], %[[WEIGHTS]], %{{.*}}[%[[T]]] {asynchronous, b_transposed,
 // PLACED-NEXT: schedule.arrive %[[SUMMED:.*]][%[[T]]] after(%[[SECOND]])
 // PLACED-NEXT: schedule.wait on %[[SUMMED]][%[[T]]]
 // PLACED: schedule.load %[[O]][]
