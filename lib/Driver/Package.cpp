@@ -8,6 +8,7 @@
 
 #include "lib/Driver/Package.h"
 
+#include "dialects/Model/Model.h"
 #include "lib/Driver/Registration.h"
 #include "lib/Support/Support.h"
 #include "mlir/Parser/Parser.h"
@@ -158,7 +159,7 @@ readCompilation(llvm::StringRef folder, llvm::raw_ostream &errors) {
   };
   auto number = [&](llvm::StringRef key, auto &to) {
     const Node *node = root->find(key);
-    complete &= node && node->isInteger();
+    complete &= node && node->isInteger() && node->integer > 0;
     to = complete ? node->integer : 0;
   };
   text("target", options.target);
@@ -166,16 +167,22 @@ readCompilation(llvm::StringRef folder, llvm::raw_ostream &errors) {
   text("weights", options.weights);
   text("kv", options.cache);
   text("price", options.priceBasis);
-  number("tp", options.tensorParallel);
-  number("isl", options.workload.inputLength);
-  number("osl", options.workload.outputLength);
-  number("batch", options.workload.batch);
-  number("page", model.pageSize);
-  number("max_tp", model.maxTensorParallel);
+  auto size = [&](llvm::StringRef key, int64_t &to) {
+    number(key, to);
+    complete &= to <= model::kLargestSize;
+  };
+  size("tp", options.tensorParallel);
+  size("isl", options.workload.inputLength);
+  size("osl", options.workload.outputLength);
+  size("batch", options.workload.batch);
+  size("page", model.pageSize);
+  size("max_tp", model.maxTensorParallel);
   number("weight_bytes", model.weightBytes);
   number("cache_bytes_per_token", model.cacheBytesPerToken);
   const Node *sets = root->find("set");
-  if (!complete || !sets || !sets->isArray()) {
+  if (!complete || !sets || !sets->isArray() ||
+      !llvm::all_of(sets->items,
+                    [](const Node &set) { return set.isString(); })) {
     file->error(errors, root->place,
                 "expected the compilation that this folder holds; compile "
                 "it again");

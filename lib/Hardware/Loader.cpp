@@ -21,6 +21,13 @@ Origin Loader::readOrigin(const SourceFile &file, const Node &table, Place at,
   const Node *source = table.find("source");
   const Node *grade = table.find("grade");
   std::string why;
+  for (const Member &member : table.members) {
+    // One that is misspelled is said to be so where its key is read.
+    llvm::StringRef key = member.key;
+    bool isMisspelled =
+        key.edit_distance("source") == 1 || key.edit_distance("grade") == 1;
+    inherited = isMisspelled ? &origin : inherited;
+  }
   if (source && llvm::failed(readValue(*source, "", origin.source, why))) {
     error(file, source->place, "source: " + why);
   } else if (!source && !inherited) {

@@ -96,15 +96,9 @@ DecoderShape modelc::readDecoder(TableReader &reader, const DecoderKeys &keys) {
 
 Llama3Scaling modelc::readLlama3Scaling(TableReader &reader,
                                         StringRef originalContextKey) {
-  auto require = [&](StringRef key) {
-    if (!reader.has(key)) {
-      reader.error(key, "expected the key \"" + key +
-                            "\" for RoPE scaling of kind \"llama3\"");
-    }
-    return reader.number(key).value_or(1.0);
-  };
-  return {require("factor"), require("low_freq_factor"),
-          require("high_freq_factor"),
+  return {reader.requireNumber("factor"),
+          reader.requireNumber("low_freq_factor"),
+          reader.requireNumber("high_freq_factor"),
           reader.requirePositive(originalContextKey)};
 }
 

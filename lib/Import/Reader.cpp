@@ -137,6 +137,14 @@ int64_t TableReader::requirePositive(StringRef key) {
   return positive(key).value_or(1);
 }
 
+double TableReader::requireNumber(StringRef key) {
+  if (!has(key)) {
+    missing(key);
+    return 1;
+  }
+  return number(key).value_or(1);
+}
+
 std::string TableReader::requireString(StringRef key) {
   if (!has(key)) {
     missing(key);

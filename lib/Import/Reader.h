@@ -46,6 +46,7 @@ public:
   std::optional<mlir::Location> location(llvm::StringRef key);
 
   int64_t requirePositive(llvm::StringRef key);
+  double requireNumber(llvm::StringRef key);
   std::string requireString(llvm::StringRef key);
   /// At most kLargestSize.
   std::optional<int64_t> positive(llvm::StringRef key);

@@ -69,7 +69,7 @@ static Change withTensorParallel(Change change, int64_t ways) {
 }
 
 /// Changes from small to large: precision of the cache, of the weights, both,
-/// more GPUs, more GPUs with both.
+/// more GPUs, more GPUs with each of these.
 static std::vector<Change> changes(const MemoryNeeds &needs,
                                    const FitChoices &choices) {
   Change none{"", needs, choices};
@@ -88,8 +88,8 @@ static std::vector<Change> changes(const MemoryNeeds &needs,
   for (int64_t ways = 2 * choices.tensorParallel;
        ways <= choices.maxTensorParallel; ways *= 2) {
     all.push_back(withTensorParallel(none, ways));
-    if (!precisions.empty()) {
-      all.push_back(withTensorParallel(precisions.back(), ways));
+    for (const Change &precision : precisions) {
+      all.push_back(withTensorParallel(precision, ways));
     }
   }
   return all;
