@@ -313,7 +313,6 @@ RoundTime RoundTimer::time(bool othersFillGaps) {
           time.resources[i] * time.executions * work.blocks[b].trips;
     }
   }
-  round.totals[unsigned(Resource::Memory)] += rates.rampClocks;
   round.chain = round.blocks[0].total;
   if (othersFillGaps) {
     // Workgroups of several rounds drift apart: while one starts or ends, the
@@ -329,6 +328,19 @@ RoundTime RoundTimer::time(bool othersFillGaps) {
           ? resourceName(Resource(busiest - round.totals.begin())).str()
           : limitOfChain(round);
   return round;
+}
+
+/// A streaming kernel needs some time until memory runs at its full rate; once,
+/// in its first round.
+static void addRamp(KernelTime &time, const Rates &rates) {
+  bool several = time.fullRounds > 0;
+  const RoundTime &first = several ? time.full : time.last;
+  double streamed = first.totals[unsigned(Resource::Memory)] + rates.rampClocks;
+  time.rampClocks = std::max(0.0, streamed - first.clocks);
+  time.clocks += time.rampClocks;
+  if (time.rampClocks > 0 && 2 * first.clocks > time.clocks) {
+    time.limit = resourceName(Resource::Memory);
+  }
 }
 
 KernelTime timeOf(const KernelWork &work, const TrafficByAccess &traffic,
@@ -360,6 +372,7 @@ KernelTime timeOf(const KernelWork &work, const TrafficByAccess &traffic,
   } else {
     time.last.load = {0, 0};
   }
+  addRamp(time, rates);
   // The longest workgroup ends last.
   double end = rest > 0 ? time.last.clocks : time.full.clocks;
   time.clocks += (time.longest - 1) * end;

@@ -40,6 +40,7 @@ struct KernelTime {
   double fullRounds = 0;
   RoundTime full, last; // last: the partial round; its load is 0 if none
   double longest = 1;
+  double rampClocks = 0; // that the first round takes longer
   double gapSeconds = 0;
   double clocks = 0;
   double seconds = 0;

@@ -170,10 +170,6 @@ static Term roundTerm(const KernelWork &work, const TrafficByAccess &traffic,
   most.value = round.totals[busiest];
   most.formula =
       resourceName(Resource(busiest)).str() + " for all work of the round";
-  if (Resource(busiest) == Resource::Memory && rates.rampClocks > 0) {
-    most.formula += " and its ramp";
-    most.facts.push_back("launch.ramp");
-  }
   term.children.push_back(std::move(most));
   return term;
 }
@@ -195,6 +191,14 @@ Term timeTerm(const KernelWork &work, const TrafficByAccess &traffic,
   }
   if (time.last.load.active > 0) {
     term.children.push_back(roundTerm(work, traffic, time.last, 1, rates));
+  }
+  if (time.rampClocks > 0) {
+    term.children.push_back({"ramp",
+                             time.rampClocks / rates.clockHz,
+                             "s",
+                             "until device memory runs at its full rate",
+                             {"launch.ramp"},
+                             {}});
   }
   if (time.longest > 1.001) {
     double end =

@@ -1,0 +1,19 @@
+// RUN: %modelc-opt %s --schedule-print-cost="target=toy targets-dir=%src_root/test/targets explain" -o /dev/null | FileCheck %s
+// Memory comes to its full rate once for a launch, not for each round of the grid.
+
+// 1000 workgroups on 100 units, 10 rounds. A round reads 100 x 32768 B: 3.277 us at
+// 1 TB/s, 4.096 us at 80 % of that; ten of them and the launch of 1 us. Expected
+// besides: 1 us until memory runs at that rate.
+// CHECK: bound: 33.77 us, {{.*}} bound by device memory
+// CHECK: expectation: 42.96 us, {{.*}} bound by device memory
+// CHECK: rounds of 100 workgroups: 40.96 us = 10 x 4096 clk
+// CHECK: ramp: 1 us = until device memory runs at its full rate [launch.ramp]
+schedule.kernel @stream(%a: !schedule.buffer<128000x128xbf16>) guard [] attributes {waves = 32 : i64} {
+  %c0 = arith.constant 0 : index
+  %c128 = arith.constant 128 : index
+  %c1000 = arith.constant 1000 : index
+  schedule.loop (%i) = (%c0) to (%c1000) on workgroups {
+    %row = arith.muli %i, %c128 : index
+    %x = schedule.load %a[%row, %c0] : !schedule.buffer<128000x128xbf16> -> !schedule.tile<128x128xbf16>
+  }
+}
