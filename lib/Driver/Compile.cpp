@@ -87,6 +87,15 @@ int Compilation::readTarget() {
   if (failed(checkPriceBasis(options, target, errors))) {
     return kExitUsage;
   }
+  int64_t domain = std::max<int64_t>(target.link.domain, 1);
+  if (options.tensorParallel > domain) {
+    sayError(errors) << "cannot be met: --tp=" << options.tensorParallel
+                     << ", expected at most " << domain
+                     << ", the GPUs of this machine that reach each other "
+                        "(link.domain); try --tp="
+                     << llvm::bit_floor(uint64_t(domain)) << "\n";
+    return kExitInfeasible;
+  }
   std::string why;
   if (failed(checkPrelude(options, target, errors))) {
     return kExitInput;

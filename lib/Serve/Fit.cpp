@@ -125,6 +125,16 @@ FitResult fit(const MemoryNeeds &needs, const Workload &workload,
       return result;
     }
   }
+  // Not even one sequence: a shorter one.
+  double left = result.capacity - beside - result.workspace;
+  double tokens =
+      needs.cachePerToken > 0
+          ? std::floor((left - needs.cachePerSequence) / needs.cachePerToken) -
+                workload.outputTokens
+          : 0;
+  if (tokens >= 1) {
+    result.remedy = "--batch=1 --isl=" + std::to_string(int64_t(tokens));
+  }
   return result;
 }
 
@@ -146,8 +156,11 @@ std::string fitMessage(const FitResult &result, const Workload &workload) {
   }
   text += ", expected at most " + formatBytes(result.capacity) + " on a GPU";
   if (result.remedy.empty()) {
-    return text + "; no batch, precision or tensor parallelism of this machine "
-                  "helps, try a machine with more memory";
+    return text +
+           "; no batch, precision or tensor parallelism of this machine "
+           "helps, try " +
+           (result.limit == "weights" ? "" : "a shorter --isl or ") +
+           "a machine with more memory";
   }
   return text + "; try " + result.remedy;
 }
