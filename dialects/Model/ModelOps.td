@@ -9,7 +9,6 @@ def Model_Tokens : 1DTensorOf<[I32]>;
 def Model_Rows : 2DTensorOf<[BF16, F16, F32, F8E4M3FN]>;
 def Model_Matrix : 2DTensorOf<[BF16, F16, F32, F8E4M3FN]>;
 def Model_Vector : 1DTensorOf<[BF16, F16, F32]>;
-def Model_Scales : 1DTensorOf<[F32]>;
 
 def Model_EmbedOp : Model_Op<"embed", [Pure]> {
   let summary = "row of the table for each token";
@@ -73,8 +72,8 @@ def Model_LinearOp : Model_Op<"linear", [Pure, AttrSizedOperandSegments]> {
     multiplied by `x_scale[row] * weight_scale[column]` (8-bit `x` and
     `weight`), plus `bias`, SwiGLU, plus `residual`, and rounded once.
 
-    `swiglu`: the weight holds a gate and an up projection, interleaved; the
-    result has half as many columns, `silu(gate) * up`.
+    `swiglu`: the upper half of the weight's rows is the gate, the lower half the
+    up projection; the result has half as many columns, `silu(gate) * up`.
 
     ```mlir
     model.graph @linear(%x: tensor<?x64xf8E4M3FN>, %xs: tensor<?xf32>,
@@ -106,8 +105,6 @@ def Model_LinearOp : Model_Op<"linear", [Pure, AttrSizedOperandSegments]> {
     int64_t getInputs() { return getWeight().getType().getDimSize(1); }
     /// Rows of the weight; with `swiglu` twice the columns of the result.
     int64_t getOutputs() { return getWeight().getType().getDimSize(0); }
-    /// Rows of gate, then rows of up, that alternate in the weight; 0 without.
-    int64_t getInterleave();
   }];
   let hasVerifier = 1;
 }

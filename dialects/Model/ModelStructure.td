@@ -10,6 +10,8 @@ include "mlir/IR/OpAsmInterface.td"
 include "mlir/IR/OpBase.td"
 include "mlir/IR/SymbolInterfaces.td"
 
+def Model_Scales : 1DTensorOf<[F32]>;
+
 class Model_Op<string mnemonic, list<Trait> traits = []>
     : Op<Model_Dialect, mnemonic, traits>;
 
@@ -127,52 +129,68 @@ def Model_WeightOp : Model_Op<"weight",
   let summary = "a tensor of the checkpoint, without its data";
   let description = [{
     The type is what *one* rank holds of *one* layer. Several sources are joined
-    along dimension 0; `interleave n` takes n rows of the first, n of the second,
-    and so on in turn (so that a gate and its up projection meet in one tile).
-    `stored` is the element type in the checkpoint where it differs: the loader
+    along dimension 0, each below the one before it. `stored` is the element type in the checkpoint where it differs: the loader
     converts, to 8 bits with one scale for each row. `channel_scale` makes the
     weight those scales: of each row of the whole tensor, whatever part of it
     this rank holds, the largest magnitude over the largest finite number of
-    the 8-bit type.
+    the 8-bit type. `default x` is for a tensor that a checkpoint may lack: then
+    each element is x.
 
     ```mlir
     model.graph @weights() -> tensor<192x64xbf16> {
       %q = model.weight ["q.weight"] stored f16 : tensor<64x64xbf16>
       %s = model.weight ["q.weight"] channel_scale : tensor<64xf32>
       %gu = model.weight ["gate.weight" split 0 of 2, "up.weight" split 0 of 2]
-          interleave 16 : tensor<192x64xbf16>
+          : tensor<192x64xbf16>
+      %ks = model.weight ["k_scale"] default 1.0 : tensor<1xf32>
       model.return %gu : tensor<192x64xbf16>
     }
     ```
   }];
   let arguments = (ins Model_SourcesAttr:$sources,
-      OptionalAttr<Model_Positive>:$interleave,
-      OptionalAttr<TypeAttr>:$stored, UnitAttr:$channel_scale);
+      OptionalAttr<TypeAttr>:$stored, UnitAttr:$channel_scale,
+      OptionalAttr<F64Attr>:$absent);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = [{
-    $sources (`interleave` $interleave^)? (`stored` $stored^)?
-    (`channel_scale` $channel_scale^)? attr-dict `:` type($result)
+    $sources (`stored` $stored^)? (`channel_scale` $channel_scale^)?
+    (`default` $absent^)? attr-dict `:` type($result)
   }];
   let hasVerifier = 1;
 }
 
-def Model_CacheOp : Model_Op<"cache", [HasParent<"LayersOp">, Pure]> {
+def Model_CacheOp : Model_Op<"cache",
+    [HasParent<"LayersOp">, Pure, AttrSizedOperandSegments]> {
   let summary = "the KV cache of this layer, as earlier steps left it";
   let description = [{
-    A layer has one. `model.append` writes to it.
+    A layer has one. `model.append` writes to it. Of an 8-bit cache `k_scale` and
+    `v_scale` are the scales, one number each for the layer: what is stored is
+    key / k_scale and value / v_scale, rounded to nearest even and saturated.
 
     ```mlir
     model.graph @caches(%x: tensor<?x64xbf16>) -> tensor<?x64xbf16> {
       %y = model.layers 3 carry (%h = %x : tensor<?x64xbf16>) {
-        %cache = model.cache : !model.cache<kv_heads = 2, head_dim = 32, bf16>
+        %ks = model.weight ["layers.{layer}.k_scale"] default 1.0 : tensor<1xf32>
+        %vs = model.weight ["layers.{layer}.v_scale"] default 1.0 : tensor<1xf32>
+        %cache = model.cache scaled %ks, %vs
+            : !model.cache<kv_heads = 2, head_dim = 32, f8E4M3FN>,
+              tensor<1xf32>, tensor<1xf32>
         model.yield %h : tensor<?x64xbf16>
       }
       model.return %y : tensor<?x64xbf16>
     }
     ```
   }];
+  let arguments = (ins Optional<Model_Scales>:$k_scale,
+      Optional<Model_Scales>:$v_scale);
   let results = (outs Model_CacheType:$result);
-  let assemblyFormat = "attr-dict `:` qualified(type($result))";
+  let builders = [OpBuilder<(ins "::mlir::Type":$type), [{
+    build($_builder, $_state, type, ::mlir::Value(), ::mlir::Value());
+  }]>];
+  let assemblyFormat = [{
+    (`scaled` $k_scale^ `,` $v_scale)? attr-dict `:` qualified(type($result))
+    (`,` type($k_scale)^ `,` type($v_scale))?
+  }];
+  let hasVerifier = 1;
 }
 
 #endif // DIALECTS_MODEL_MODELSTRUCTURE_TD

@@ -52,9 +52,10 @@ def Model_CacheType : Model_Type<"Cache", "cache"> {
   let summary = "the KV cache of one layer";
   let description = [{
     Keys and values of all sequences in pages of `page` tokens; K and V each are
-    `[pages, kv_heads, page, head_dim]` of the element type. `page` is 0
-    (not printed) until `model-bind` sets it. With an 8-bit element type values
-    are converted without a scale and saturate.
+    `[pages * page, kv_heads, head_dim]` of the element type, row-major: slot s
+    of page p is row `p * page + s`. `page` is 0 (not printed) until `model-bind`
+    sets it. With an 8-bit element type the numbers have a scale, see
+    `model.cache`.
   }];
   let parameters = (ins "int64_t":$kvHeads, "int64_t":$headDim,
       "::mlir::Type":$elementType, OptionalParameter<"int64_t">:$page);

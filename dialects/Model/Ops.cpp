@@ -85,11 +85,6 @@ void LinearOp::build(OpBuilder &builder, OperationState &state, Value x,
         /*weight_scale=*/Value(), bias, /*residual=*/Value(), /*swiglu=*/false);
 }
 
-int64_t LinearOp::getInterleave() {
-  auto weight = getWeight().getDefiningOp<WeightOp>();
-  return weight ? weight.getInterleave().value_or(0) : 0;
-}
-
 static LogicalResult verifyLinearScales(LinearOp op) {
   bool eightBit = isEightBit(elementType(op.getX()));
   if (elementType(op.getX()) != elementType(op.getWeight())) {
@@ -119,8 +114,10 @@ LogicalResult LinearOp::verify() {
     return emitOpError("expected a bias of ")
            << getOutputs() << " elements, got " << getBias().getType();
   }
-  if (getSwiglu() && getInterleave() == 0) {
-    return emitOpError("expected a weight with 'interleave' for 'swiglu'");
+  if (getSwiglu() && getOutputs() % 2 != 0) {
+    return emitOpError("expected as many rows of up as of gate for 'swiglu', "
+                       "got ")
+           << getOutputs() << " rows in all";
   }
   int64_t expected = getSwiglu() ? getOutputs() / 2 : getOutputs();
   if (columns(getOut()) != expected) {

@@ -146,20 +146,6 @@ void WeightOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
   setName(getResult(), getChannelScale() ? name + "_scale" : name);
 }
 
-static LogicalResult verifyInterleave(WeightOp op) {
-  if (!op.getInterleave()) {
-    return success();
-  }
-  int64_t period = *op.getInterleave() * op.getSources().size();
-  int64_t rows = op.getType().getDimSize(0);
-  if (rows % period != 0) {
-    return op.emitOpError("expected rows in whole groups of ")
-           << op.getSources().size() << " x " << *op.getInterleave() << ", got "
-           << rows << " rows";
-  }
-  return success();
-}
-
 /// "{layer}" is the only placeholder and stands only inside layers.
 static LogicalResult verifyName(WeightOp op, StringRef name) {
   bool inLayers = op->getParentOfType<LayersOp>() != nullptr;
@@ -212,5 +198,23 @@ LogicalResult WeightOp::verify() {
              << source.getDim();
     }
   }
-  return verifyInterleave(*this);
+  return success();
+}
+
+LogicalResult CacheOp::verify() {
+  bool isEightBits = isEightBit(getType().getElementType());
+  if (isEightBits != static_cast<bool>(getKScale()) ||
+      isEightBits != static_cast<bool>(getVScale())) {
+    return emitOpError("expected 'scaled' exactly where the cache has 8 bits, "
+                       "got ")
+           << getType();
+  }
+  for (Value scale : getOperands()) {
+    if (cast<RankedTensorType>(scale.getType()).getDimSize(0) != 1) {
+      return emitOpError(
+                 "expected one scale for the layer, tensor<1xf32>, got ")
+             << scale.getType();
+    }
+  }
+  return success();
 }

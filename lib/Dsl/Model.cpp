@@ -54,9 +54,8 @@ Value Model::weight(StringRef name, ArrayRef<int64_t> shape, Where where) {
   auto op = model::WeightOp::create(
       builder, where.in(builder.getContext()), type,
       model::SourcesAttr::get(builder.getContext(), source),
-      /*interleave=*/IntegerAttr(),
       storedType == elementType ? TypeAttr() : TypeAttr::get(storedType),
-      /*channel_scale=*/false);
+      /*channel_scale=*/false, /*absent=*/FloatAttr());
   known = op;
   return known;
 }

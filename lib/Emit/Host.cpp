@@ -105,7 +105,8 @@ static void printIncludes(llvm::raw_ostream &os, const HostModule &kernels,
        << ", " << kernel.symbol << ")\n";
   }
   os << "#else\n#include \"driver_" << target.identity.language
-     << ".h\"\n#endif\n#include \"library.h\"\n\nusing namespace "
+     << ".h\"\n#endif\n#include \"library.h\"\n#include \"prepare.h\"\n\nusing "
+        "namespace "
         "modelc_host;\n";
 }
 
@@ -128,6 +129,11 @@ static FailureOr<std::string> sourceText(const HostModule &kernels,
         "modelc_host::open(folder); }\nint modelc_communicator(void "
         "*communicator) {\n  return "
         "modelc_host::setCommunicator(communicator);\n}\n"
+        "int modelc_prepare(const mc_binding *weight, int64_t layer, int "
+        "rank,\n"
+        "                   mc_read read, void *context, void *out) {\n  "
+        "return "
+        "prepare(weight, layer, rank, read, context, out);\n}\n"
         "void modelc_close() { "
         "modelc_host::closeAll(); "
         "}\nconst char *modelc_last_error() { return modelc_host::lastError; "

@@ -156,6 +156,13 @@ static void writeBinding(OStream &json, const HostBuffer &buffer) {
     if (!buffer.source().empty()) {
       json.attribute("source", buffer.source());
     }
+    if (buffer.role == StorageRole::Cache) {
+      json.attribute("row", "page * page_size + slot");
+    }
+    if (isa<Float8E4M3FNUZType>(buffer.type().getElementType())) {
+      json.attribute("encoding", "half of the f8E4M3FN number: its bits, but 0 "
+                                 "for -0 and 0x80 for NaN");
+    }
     if (buffer.layer) {
       json.attribute("first_layer", buffer.firstLayer);
     }

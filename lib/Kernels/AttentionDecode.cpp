@@ -41,7 +41,7 @@ struct Decode {
   KernelBuilder &k;
   const HeadShape &shape;
   const DecodeTile &tile;
-  Value q, keys, values, contexts, pages;
+  Value q, keys, values, keyScale, contexts, pages;
   Parts parts;
   Scalar splits;
 
@@ -55,6 +55,9 @@ void Decode::declare() {
   q = k.buffer("q", {kDynamic, shape.heads, shape.headDim}, shape.element);
   keys = k.buffer("k_cache", cache, shape.cacheElement);
   values = k.buffer("v_cache", cache, shape.cacheElement);
+  if (shape.isScaled()) {
+    keyScale = k.buffer("k_scale", {1}, k.f32());
+  }
   contexts = k.buffer("contexts", {kDynamic}, k.i32());
   pages = k.buffer("pages", {kDynamic, kDynamic}, k.i32());
   parts = Parts::declare(k, shape);
@@ -75,11 +78,12 @@ void Decode::ownPart(Scalar sequence, Scalar kvHead, Scalar split) {
       k.name("trips", maximum(minimum(share, tiles - first), k.constant(0)));
   std::string expect =
       "context / splits / " + std::to_string(tile.keys) + " + 0.5 / splits";
+  Value scale = loadScoreScale(k, shape, keyScale);
   Softmax start = Softmax::start(k, tile.queries, shape.headDim);
   auto body = [&](Scalar t, ValueRange carried) {
     Scalar key = k.name("key", (first + t) * static_cast<double>(tile.keys));
-    KeyTile next = {keys,   values, pages,   sequence,
-                    kvHead, key,    context, tile.keys};
+    KeyTile next = {keys, values,  pages,     sequence, kvHead,
+                    key,  context, tile.keys, scale};
     auto isVisible = [&](Element e) { return key + e.column < context; };
     return addKeys(k, shape, Softmax::of(carried), queries, next, isVisible)
         .values();
@@ -99,7 +103,7 @@ KernelOp kernels::buildAttentionDecode(OpBuilder &builder, const Label &label,
                                        const DecodeTile &tile,
                                        Range sequences) {
   KernelBuilder k(builder, label.symbol, label.op, tile.waves);
-  Decode kernel = {k, shape, tile, {}, {}, {}, {}, {}, {}, {}};
+  Decode kernel = {k, shape, tile, {}, {}, {}, {}, {}, {}, {}, {}};
   kernel.declare();
   Scalar count = k.size("sequences", sequences.minimum, sequences.maximum);
   kernel.splits = k.size("splits", 1, tile.maxSplits);
@@ -136,6 +140,10 @@ KernelOp kernels::buildAttentionCombine(OpBuilder &builder, const Label &label,
                                         Range sequences) {
   KernelBuilder k(builder, label.symbol, label.op, tile.combineWaves);
   Parts parts = Parts::declare(k, shape);
+  Value valueScale;
+  if (shape.isScaled()) {
+    valueScale = k.buffer("v_scale", {1}, k.f32());
+  }
   Value out =
       k.buffer("out", {kDynamic, shape.heads, shape.headDim}, shape.element);
   Scalar count = k.size("sequences", sequences.minimum, sequences.maximum);
@@ -163,7 +171,7 @@ KernelOp kernels::buildAttentionCombine(OpBuilder &builder, const Label &label,
     Softmax end =
         Softmax::of(k.loop("split", splits, "", start.carried(), body));
     k.store(
-        finishSoftmax(k, shape, end),
+        finishSoftmax(k, shape, end, valueScale),
         at(out, {index[0], head, k.constant(0)}).walks(1, 2).valid({limit}));
   });
   return k.finish(label.note);

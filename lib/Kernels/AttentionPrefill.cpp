@@ -24,7 +24,7 @@ struct Prefill {
   KernelBuilder &k;
   const HeadShape &shape;
   const PrefillTile &tile;
-  Value q, keys, values, out;
+  Value q, keys, values, keyScale, valueScale, out;
   SequenceArguments sequences;
 
   void declare();
@@ -38,6 +38,10 @@ void Prefill::declare() {
   q = k.buffer("q", rows, shape.element);
   keys = k.buffer("k_cache", cache, shape.cacheElement);
   values = k.buffer("v_cache", cache, shape.cacheElement);
+  if (shape.isScaled()) {
+    keyScale = k.buffer("k_scale", {1}, k.f32());
+    valueScale = k.buffer("v_scale", {1}, k.f32());
+  }
   sequences = SequenceArguments::declare(k);
   out = k.buffer("out", rows, shape.element);
 }
@@ -59,11 +63,13 @@ void Prefill::ownQueries(const Sequence &sequence, Scalar first, Scalar head) {
   std::string expect = "(context - tokens / sequences / 2 + " +
                        std::to_string(tile.queries / 2) + ") / " +
                        std::to_string(tile.keys) + " + 0.5";
+  Value scale = loadScoreScale(k, shape, keyScale);
   Softmax start = Softmax::start(k, tile.queries, shape.headDim);
   auto body = [&](Scalar t, ValueRange carried) {
     Scalar key = k.name("key", t * static_cast<double>(tile.keys));
     KeyTile next = {keys,   values, sequences.pages,  sequence.index,
-                    kvHead, key,    sequence.context, tile.keys};
+                    kvHead, key,    sequence.context, tile.keys,
+                    scale};
     auto isVisible = [&](Element e) {
       return key + e.column <= position + e.row;
     };
@@ -71,7 +77,7 @@ void Prefill::ownQueries(const Sequence &sequence, Scalar first, Scalar head) {
         .values();
   };
   Softmax end = Softmax::of(k.loop("t", trips, expect, start.carried(), body));
-  k.store(finishSoftmax(k, shape, end), rowsOf(out));
+  k.store(finishSoftmax(k, shape, end, valueScale), rowsOf(out));
 }
 
 KernelOp kernels::buildAttentionPrefill(OpBuilder &builder, const Label &label,
@@ -79,7 +85,7 @@ KernelOp kernels::buildAttentionPrefill(OpBuilder &builder, const Label &label,
                                         const PrefillTile &tile,
                                         StepRange sizes) {
   KernelBuilder k(builder, label.symbol, label.op, tile.waves);
-  Prefill kernel = {k, shape, tile, {}, {}, {}, {}, {}};
+  Prefill kernel = {k, shape, tile, {}, {}, {}, {}, {}, {}, {}};
   kernel.declare();
   k.size("tokens", 1, sizes.sequences.maximum * sizes.longest.maximum);
   Scalar count =

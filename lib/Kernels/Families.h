@@ -40,9 +40,7 @@ struct LinearShape {
   bool isScaled = false; ///< f32 scale of each row of a and each row of w
   bool hasResidual = false;
   bool isSwiglu = false;
-  /// With swiglu: rows of gate, then rows of up, that alternate in w.
-  int64_t interleave = 0;
-  /// Rows of w.
+  /// Rows of w; with swiglu those of gate lie above those of up.
   int64_t weightRows() const { return isSwiglu ? 2 * columns : columns; }
 };
 
@@ -135,8 +133,11 @@ schedule::KernelOp buildGather(mlir::OpBuilder &builder, const Label &label,
 struct HeadShape {
   int64_t heads = 0, kvHeads = 0, headDim = 0, pageSize = 0;
   mlir::Type element;      ///< of queries and results
-  mlir::Type cacheElement; ///< 8 bits: converted without a scale, saturated
+  mlir::Type cacheElement; ///< 8 bits: over a scale, saturated
   int64_t group() const { return heads / kvHeads; }
+  /// Kernels take k_scale[1] and v_scale[1]: what the cache holds is the key
+  /// over k_scale, the value over v_scale.
+  bool isScaled() const { return cacheElement.getIntOrFloatBitWidth() == 8; }
 };
 
 /// Sizes of a step. `longest` counts the new tokens of one sequence.
@@ -153,8 +154,8 @@ struct RopeTile {
 
 /// Rotates queries and keys, appends keys and values. Arguments: qkv[tokens,
 /// heads + 2 kvHeads, headDim], rope[position, 2, headDim / 2] (cosines,
-/// sines; f32), starts, contexts, pages, q, k_cache, v_cache, tokens,
-/// sequences, longest, pages_per_sequence.
+/// sines; f32), starts, contexts, pages, q, k_cache, v_cache, [k_scale,
+/// v_scale], tokens, sequences, longest, pages_per_sequence.
 schedule::KernelOp buildRopeAppend(mlir::OpBuilder &builder, const Label &label,
                                    const HeadShape &shape, const RopeTile &tile,
                                    StepRange sizes);
@@ -165,8 +166,8 @@ struct PrefillTile {
   int64_t slots = 0; ///< of keys and of values; 0: as the pipeline chooses
 };
 
-/// Arguments: q, k_cache, v_cache, starts, contexts, pages, out, tokens,
-/// sequences, longest, pages_per_sequence.
+/// Arguments: q, k_cache, v_cache, [k_scale, v_scale], starts, contexts, pages,
+/// out, tokens, sequences, longest, pages_per_sequence.
 schedule::KernelOp buildAttentionPrefill(mlir::OpBuilder &builder,
                                          const Label &label,
                                          const HeadShape &shape,
@@ -180,16 +181,16 @@ struct DecodeTile {
   int64_t combineWaves = 1;
 };
 
-/// Arguments: q, k_cache, v_cache, contexts, pages, part[sequence * splits +
-/// split, head, headDim], stat[.., head, 2] (maximum, sum), sequences, splits,
-/// pages_per_sequence.
+/// Arguments: q, k_cache, v_cache, [k_scale], contexts, pages, part[sequence *
+/// splits + split, head, headDim], stat[.., head, 2] (maximum, sum), sequences,
+/// splits, pages_per_sequence. Parts are in units of v_scale.
 schedule::KernelOp buildAttentionDecode(mlir::OpBuilder &builder,
                                         const Label &label,
                                         const HeadShape &shape,
                                         const DecodeTile &tile,
                                         Range sequences);
 
-/// Joins the splits. Arguments: part, stat, out, sequences, splits.
+/// Joins the splits. Arguments: part, stat, [v_scale], out, sequences, splits.
 schedule::KernelOp buildAttentionCombine(mlir::OpBuilder &builder,
                                          const Label &label,
                                          const HeadShape &shape,

@@ -1,6 +1,8 @@
 #include "lib/Kernels/GraphLowering.h"
 
+#include "lib/Kernels/Formats.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/Format.h"
 
 using namespace mlir;
 using namespace modelc;
@@ -109,21 +111,7 @@ void GraphLowering::bind(Value result, Value rows) {
 }
 
 Type GraphLowering::stored(Type type) const {
-  if (!model::isEightBit(type)) {
-    return type;
-  }
-  // The loader of weights and the kernels convert to the machine's own 8 bits.
-  std::string wantedName;
-  llvm::raw_string_ostream(wantedName) << type;
-  bool isWanted = false;
-  Type other;
-  for (const MmaRow &row : library.tiling.target.mma) {
-    isWanted |= row.aType == wantedName;
-    if (row.aType == "f8E4M3FNUZ") {
-      other = Float8E4M3FNUZType::get(type.getContext());
-    }
-  }
-  return isWanted || !other ? type : other;
+  return storedType(type, library.tiling.target);
 }
 
 HeadShape GraphLowering::headsOf(model::CacheType cache, int64_t heads,
@@ -245,7 +233,7 @@ LogicalResult GraphLowering::lower(model::ReturnOp op) {
   return success();
 }
 
-std::string kernels::sourceOf(model::WeightOp weight) {
+std::string kernels::sourceOf(model::WeightOp weight, bool isDoubled) {
   std::string text;
   llvm::raw_string_ostream os(text);
   os << "[";
@@ -268,13 +256,26 @@ std::string kernels::sourceOf(model::WeightOp weight) {
   if (weight.getChannelScale()) {
     os << " channel_scale";
   }
+  if (weight.getAbsent()) {
+    os << llvm::format(" default %g", weight.getAbsent()->convertToDouble());
+  }
+  if (isDoubled) {
+    os << " doubled";
+  }
   return text;
+}
+
+/// Whether it scales numbers of 8 bits that the machine keeps as their halves.
+bool GraphLowering::isDoubledScale(model::WeightOp op) const {
+  bool isScale = op.getChannelScale() ||
+                 llvm::any_of(op->getUsers(), llvm::IsaPred<model::CacheOp>);
+  return isScale && isHalved(stored(Float8E4M3FNType::get(op->getContext())));
 }
 
 LogicalResult GraphLowering::lower(model::WeightOp op) {
   auto tensor = cast<RankedTensorType>(op.getResult().getType());
   NamedBuffer buffer = {StorageRole::Weight,
-                        sourceOf(op),
+                        sourceOf(op, isDoubledScale(op)),
                         SmallVector<int64_t>(tensor.getShape()),
                         stored(tensor.getElementType()),
                         {}};
@@ -299,6 +300,11 @@ LogicalResult GraphLowering::lower(model::CacheOp op) {
                         {plan.sizes.cacheRows, layer}};
   Value keys = plan.local(buffer);
   buffer.source = "v_cache";
-  storage[op.getResult()] = {keys, {}, plan.local(buffer)};
+  Value values = plan.local(buffer);
+  storage[op.getResult()] = {keys, {}, values, {}, {}};
+  if (op.getKScale()) {
+    storage[op.getResult()].keyScale = bufferOf(op.getKScale());
+    storage[op.getResult()].valueScale = bufferOf(op.getVScale());
+  }
   return success();
 }

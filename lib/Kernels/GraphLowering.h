@@ -14,6 +14,7 @@ struct Storage {
   mlir::Value buffer;
   mlir::Value rows;   ///< its number of rows; null for weights
   mlir::Value values; ///< of a cache: the buffer of values beside keys
+  mlir::Value keyScale = {}, valueScale = {}; ///< of a cache of 8 bits
 };
 
 class GraphLowering {
@@ -34,6 +35,7 @@ private:
   mlir::Value rowsOf(mlir::Value value) { return storage[value].rows; }
   /// The element type that the target stores it as.
   mlir::Type stored(mlir::Type type) const;
+  bool isDoubledScale(model::WeightOp op) const;
   HeadShape headsOf(model::CacheType cache, int64_t heads,
                     mlir::Type element) const;
 
@@ -61,6 +63,10 @@ private:
   };
   void launchVariant(const LinearShape &shape, const LinearVariant &variant,
                      const LinearArguments &arguments, llvm::StringRef label);
+  void launchPrefill(const HeadShape &shape, const Storage &place,
+                     mlir::Value q, mlir::Value out, llvm::StringRef label);
+  void launchDecode(const HeadShape &shape, const Storage &place, mlir::Value q,
+                    mlir::Value out, llvm::StringRef label);
   /// i32 or f32 arrays of a step, by name.
   mlir::Value input(llvm::StringRef name, mlir::Type element,
                     llvm::ArrayRef<int64_t> shape, mlir::ValueRange sizes);
@@ -93,8 +99,9 @@ private:
   llvm::DenseMap<mlir::Value, mlir::Value> wanted;
 };
 
-/// What the loader of a checkpoint must do to fill the buffer, as text.
-std::string sourceOf(model::WeightOp weight);
+/// What the loader of a checkpoint must do to fill the buffer, as text that
+/// targets/host/README.md explains.
+std::string sourceOf(model::WeightOp weight, bool isDoubled);
 
 } // namespace modelc::kernels
 

@@ -118,8 +118,6 @@ LogicalResult GraphLowering::lower(model::AddOp op) {
 // Linear
 //===----------------------------------------------------------------------===//
 
-/// Gate and up lie one above the other in the buffer, whatever the graph says:
-/// sourceOf leaves the order of joined tensors as it is.
 static LinearShape shapeOf(model::LinearOp op, Type element) {
   LinearShape shape;
   shape.isSwiglu = op.getSwiglu();
@@ -130,7 +128,6 @@ static LinearShape shapeOf(model::LinearOp op, Type element) {
   shape.biasType = op.getBias() ? elementOf(op.getBias()) : Type();
   shape.isScaled = static_cast<bool>(op.getXScale());
   shape.hasResidual = static_cast<bool>(op.getResidual());
-  shape.interleave = shape.columns;
   return shape;
 }
 
@@ -253,11 +250,20 @@ LogicalResult GraphLowering::lower(model::RopeAppendOp op) {
   bind(op.getQ(), rowsOf(op.getQkv()));
   storage[op.getCacheOut()] = storage[op.getCache()];
   const Storage &place = storage[op.getCache()];
-  plan.launch(library.ropeAppend(shape, plan.isDecode),
-              {bufferOf(op.getQkv()), ropeTable(op, shape.headDim), starts(),
-               contexts(), pages(), bufferOf(op.getQ()), place.buffer,
-               place.values, plan.sizes.tokens, plan.sizes.sequences,
-               plan.sizes.longest, plan.sizes.pagesPerSequence},
+  SmallVector<Value> arguments = {bufferOf(op.getQkv()),
+                                  ropeTable(op, shape.headDim),
+                                  starts(),
+                                  contexts(),
+                                  pages(),
+                                  bufferOf(op.getQ()),
+                                  place.buffer,
+                                  place.values};
+  if (shape.isScaled()) {
+    llvm::append_values(arguments, place.keyScale, place.valueScale);
+  }
+  llvm::append_values(arguments, plan.sizes.tokens, plan.sizes.sequences,
+                      plan.sizes.longest, plan.sizes.pagesPerSequence);
+  plan.launch(library.ropeAppend(shape, plan.isDecode), arguments,
               model::getShortName(op));
   return success();
 }
@@ -278,35 +284,51 @@ std::pair<Value, Value> GraphLowering::splitsOf(const HeadShape &shape) {
   return known;
 }
 
-LogicalResult GraphLowering::lower(model::AttentionOp op) {
-  HeadShape shape =
-      headsOf(op.getCache().getType(), op.getHeads(), elementOf(op.getQ()));
-  Value rows = rowsOf(op.getQ());
-  bind(op.getOut(), rows);
-  const Storage &place = storage[op.getCache()];
-  Value q = bufferOf(op.getQ()), out = bufferOf(op.getOut());
-  std::string label = model::getShortName(op);
-  if (!plan.isDecode) {
-    plan.launch(library.prefill(shape),
-                {q, place.buffer, place.values, starts(), contexts(), pages(),
-                 out, plan.sizes.tokens, plan.sizes.sequences,
-                 plan.sizes.longest, plan.sizes.pagesPerSequence},
-                label);
-    return success();
+void GraphLowering::launchPrefill(const HeadShape &shape, const Storage &place,
+                                  Value q, Value out, StringRef label) {
+  SmallVector<Value> arguments = {q, place.buffer, place.values};
+  if (shape.isScaled()) {
+    llvm::append_values(arguments, place.keyScale, place.valueScale);
   }
+  llvm::append_values(arguments, starts(), contexts(), pages(), out,
+                      plan.sizes.tokens, plan.sizes.sequences,
+                      plan.sizes.longest, plan.sizes.pagesPerSequence);
+  plan.launch(library.prefill(shape), arguments, label);
+}
+
+void GraphLowering::launchDecode(const HeadShape &shape, const Storage &place,
+                                 Value q, Value out, StringRef label) {
   Value sequences = plan.sizes.sequences;
   auto [splits, parts] = splitsOf(shape);
   Type f32 = plan.builder.getF32Type();
   Value part = plan.workspace(parts, {shape.heads, shape.headDim}, f32);
   Value stat = plan.workspace(parts, {shape.heads, 2}, f32);
-  plan.launch(library.decode(shape),
-              {q, place.buffer, place.values, contexts(), pages(), part, stat,
-               sequences, splits, plan.sizes.pagesPerSequence},
-              label);
-  plan.launch(library.combine(shape), {part, stat, out, sequences, splits},
-              label + "_combine");
+  SmallVector<Value> arguments = {q, place.buffer, place.values};
+  SmallVector<Value> combine = {part, stat};
+  if (shape.isScaled()) {
+    arguments.push_back(place.keyScale);
+    combine.push_back(place.valueScale);
+  }
+  llvm::append_values(arguments, contexts(), pages(), part, stat, sequences,
+                      splits, plan.sizes.pagesPerSequence);
+  llvm::append_values(combine, out, sequences, splits);
+  plan.launch(library.decode(shape), arguments, label);
+  plan.launch(library.combine(shape), combine, label.str() + "_combine");
   plan.release(part);
   plan.release(stat);
+}
+
+LogicalResult GraphLowering::lower(model::AttentionOp op) {
+  HeadShape shape =
+      headsOf(op.getCache().getType(), op.getHeads(), elementOf(op.getQ()));
+  bind(op.getOut(), rowsOf(op.getQ()));
+  const Storage place = storage[op.getCache()];
+  Value q = bufferOf(op.getQ()), out = bufferOf(op.getOut());
+  if (plan.isDecode) {
+    launchDecode(shape, place, q, out, model::getShortName(op));
+  } else {
+    launchPrefill(shape, place, q, out, model::getShortName(op));
+  }
   return success();
 }
 

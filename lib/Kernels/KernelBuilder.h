@@ -63,7 +63,8 @@ Scalar shiftRight(Scalar a, int64_t bits);
 /// The same number in another type: floats extend or round to nearest even,
 /// indexes and integers truncate or extend their sign.
 Scalar convert(Scalar a, mlir::Type type);
-/// As `convert`, but beyond the largest finite number of `type` it is that.
+/// As `convert`, but beyond the largest number of `type` (quantisedLimit) it is
+/// that.
 Scalar convertSaturated(Scalar a, mlir::Type type);
 /// The same bits in another type.
 Scalar bitcast(Scalar a, mlir::Type type);

@@ -2,12 +2,15 @@
 //
 // `--kernels-build="family=linear shape=columns:256,inputs:512 tile=m:64,n:64,
 // k:32 types=element:bf16,result:f32 range=1:64"` appends a kernel to the
-// module. Keys are those of the structs in Families.h; flags are numbers.
+// module. Keys are those of the structs in Families.h; flags are numbers. With
+// a target, element types become those that it computes with.
 //
 //===----------------------------------------------------------------------===//
 
 #include "lib/Kernels/Families.h"
+#include "lib/Kernels/Formats.h"
 #include "lib/Kernels/Kernels.h"
+#include "lib/Kernels/NamedMachine.h"
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Pass/Pass.h"
@@ -23,6 +26,9 @@ namespace {
 /// key:value pairs of the command line; says which were never asked for.
 class Settings {
 public:
+  /// Null: types stay as they are written.
+  const Target *target = nullptr;
+
   LogicalResult read(Operation *op, ArrayRef<std::string> list) {
     for (StringRef text : list) {
       auto [key, value] = text.split(':');
@@ -45,7 +51,9 @@ public:
   bool flag(StringRef key) { return integer(key, 0) != 0; }
   Type type(StringRef key, Type otherwise) {
     std::string text = take(key);
-    return text.empty() ? otherwise : parseType(text, otherwise.getContext());
+    Type type =
+        text.empty() ? otherwise : parseType(text, otherwise.getContext());
+    return target ? storedType(type, *target) : type;
   }
   /// Of a type that may be absent.
   Type optionalType(StringRef key, MLIRContext *context) {
@@ -93,6 +101,8 @@ struct KernelsBuildPass
                              llvm::cl::desc("of the kernel; else the family")};
   Option<std::string> target{*this, "target",
                              llvm::cl::desc("named in the module")};
+  Option<std::string> targetsDir{*this, "targets-dir",
+                                 llvm::cl::desc("folder of target files")};
   ListOption<std::string> shape{*this, "shape", llvm::cl::desc("what it does")};
   ListOption<std::string> types{*this, "types",
                                 llvm::cl::desc("element types")};
@@ -146,7 +156,6 @@ static void buildLinearPart(const Request &r, bool isReduce) {
   shape.isScaled = s.flag("scaled");
   shape.hasResidual = s.flag("residual");
   shape.isSwiglu = s.flag("swiglu");
-  shape.interleave = s.integer("interleave", shape.columns);
   LinearTile tile;
   tile.m = s.integer("m", 64);
   tile.n = s.integer("n", 64);
@@ -295,7 +304,14 @@ void KernelsBuildPass::runOnOperation() {
     }
   }
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+  Target machine;
   if (!target.empty()) {
+    FailureOr<Target> loaded = loadNamedMachine(module, target, targetsDir);
+    if (failed(loaded)) {
+      return signalPassFailure();
+    }
+    machine = std::move(*loaded);
+    settings.target = &machine;
     module->setAttr("schedule.target", builder.getStringAttr(target));
   }
   std::string name = symbol.empty() ? family : symbol;

@@ -4,6 +4,7 @@
 
 #include "dialects/Model/Model.h"
 #include "dialects/Schedule/Schedule.h"
+#include "lib/Kernels/NamedMachine.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -30,15 +31,9 @@ struct KernelsLowerPass
   }
   void runOnOperation() final {
     ModuleOp module = getOperation();
-    std::string folder = targetsDir;
-    if (folder.empty()) {
-      folder = MODELC_TARGETS_DIR;
-    }
-    std::string message;
-    llvm::raw_string_ostream errors(message);
-    FailureOr<Target> loaded = loadTarget(target, {}, {folder}, errors);
+    FailureOr<Target> loaded =
+        kernels::loadNamedMachine(module, target, targetsDir);
     if (failed(loaded)) {
-      module.emitError() << message;
       return signalPassFailure();
     }
     KernelOptions options;

@@ -45,10 +45,9 @@ struct LinearWriter {
                int64_t rowDim, int64_t columnDim) const;
   Value loadPerRow(StringRef name, Value buffer, Scalar row);
   Value loadPerColumn(StringRef name, Value buffer, Scalar column);
-  /// The rows of w that hold the gate (or the only) values of columns of d.
-  Scalar weightRow(Scalar column) const;
-  Scalar upRow(Scalar gateRow) const {
-    return k.name("up_row", gateRow + static_cast<double>(shape.interleave));
+  /// The row of w that holds up, below all of gate.
+  Scalar upRow(Scalar column) const {
+    return k.name("up_row", column + static_cast<double>(shape.columns));
   }
   void storeResult(ValueRange sums, Scalar row, Scalar column);
   Scalar finishElement(Element e) const;
@@ -106,14 +105,6 @@ Value LinearWriter::loadPerColumn(StringRef name, Value buffer, Scalar column) {
   return k.load(name, vector, place);
 }
 
-Scalar LinearWriter::weightRow(Scalar column) const {
-  if (!shape.isSwiglu || shape.interleave == shape.columns) {
-    return column;
-  }
-  double interleave = shape.interleave;
-  return k.name("gate_row", column + column / interleave * interleave);
-}
-
 /// Scales and biases of gate, then of up.
 void LinearWriter::addColumnInputs(SmallVectorImpl<Value> &inputs, Scalar row) {
   if (shape.isScaled) {
@@ -159,10 +150,9 @@ void LinearWriter::storeResult(ValueRange sums, Scalar row, Scalar column) {
   if (shape.isScaled) {
     inputs.push_back(loadPerRow("a_scales", aScale, row));
   }
-  Scalar gate = weightRow(column);
-  addColumnInputs(inputs, gate);
+  addColumnInputs(inputs, column);
   if (shape.isSwiglu) {
-    addColumnInputs(inputs, upRow(gate));
+    addColumnInputs(inputs, upRow(column));
   }
   if (residual) {
     inputs.push_back(
@@ -216,8 +206,7 @@ KernelBuilder::Values Product::walk(Scalar row, Scalar column, Scalar part) {
   if (steps % tile.splits != 0) {
     trips = maximum(minimum(trips, k.constant(steps) - first), k.constant(0));
   }
-  Scalar gate = linear.weightRow(column);
-  Scalar up = shape.isSwiglu ? linear.upRow(gate) : gate;
+  Scalar up = shape.isSwiglu ? linear.upRow(column) : column;
   SmallVector<Carried> sums = {
       {"sum", k.fill("zero", linear.tile(), k.f32(), 0)}};
   if (shape.isSwiglu) {
@@ -231,7 +220,7 @@ KernelBuilder::Values Product::walk(Scalar row, Scalar column, Scalar part) {
                 ? place.valid({linear.m, k.constant(shape.inputs)})
                 : place.valid({linear.m});
     Value x = k.load("x", {tile.m, tile.k}, place);
-    KernelBuilder::Values next = {step("sum", carried[0], x, gate, depth)};
+    KernelBuilder::Values next = {step("sum", carried[0], x, column, depth)};
     if (shape.isSwiglu) {
       next.push_back(step("up", carried[1], x, up, depth));
     }

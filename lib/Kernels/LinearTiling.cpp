@@ -118,10 +118,6 @@ std::string Tiling::reasonAgainst(const LinearShape &shape,
 std::string Tiling::reasonAgainst(const LinearShape &shape,
                                   const LinearTile &tile,
                                   const MmaRow *row) const {
-  if (shape.isSwiglu && shape.interleave % tile.n != 0 &&
-      shape.interleave != shape.columns) {
-    return "a tile of columns is wider than a block of gate";
-  }
   if (!row) {
     return "no matrix instruction has such a shape";
   }

@@ -7,7 +7,8 @@
 // step, with one token, the rows of a tile are the heads of the group instead.
 //
 // Pairs are columns (i, i + headDim / 2): a' = a cos - b sin, b' = b cos + a
-// sin.
+// sin. Keys and values of a cache of 8 bits are divided by their scale, rounded
+// once and saturated.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,14 +39,15 @@ struct RopeAppend {
   KernelBuilder &k;
   const HeadShape &shape;
   const RopeTile &tile;
-  Value qkv, rope, q, keys, values;
+  Value qkv, rope, q, keys, values, keyScale, valueScale;
   SequenceArguments sequences;
   Value cosines, sines;
 
   int64_t half() const { return shape.headDim / 2; }
   void declare();
+  Value inverseOf(StringRef name, Value scale);
   void rotate(int64_t rows, const HeadPlace &from, const HeadPlace &to,
-              Type type);
+              Type type, Value factor = {});
   void ownTokens(const Sequence &sequence, Scalar first, Scalar kvHead);
   void rotateQueries(const Sequence &sequence, Scalar row, Scalar kvHead);
 };
@@ -61,20 +63,39 @@ void RopeAppend::declare() {
   SmallVector<int64_t> cache = {kDynamic, shape.kvHeads, shape.headDim};
   keys = k.buffer("k_cache", cache, shape.cacheElement);
   values = k.buffer("v_cache", cache, shape.cacheElement);
+  if (shape.isScaled()) {
+    keyScale = k.buffer("k_scale", {1}, k.f32());
+    valueScale = k.buffer("v_scale", {1}, k.f32());
+  }
 }
 
-/// Moves one head from place to place and rotates it on the way.
+/// 1 / scale as a 1 x 1 tile; null for a cache without scales.
+Value RopeAppend::inverseOf(StringRef name, Value scale) {
+  if (!scale) {
+    return {};
+  }
+  Value loaded = k.load(name, {1, 1}, at(scale, {k.constant(0)}).walks(0, 0));
+  return k.map(("inverse_" + name).str(), k.f32(), loaded,
+               [&](Element e) { return k.number(k.f32(), 1) / e[0]; });
+}
+
+/// Moves one head from place to place and rotates it on the way, times
+/// `factor`, 1 x 1, where there is one.
 void RopeAppend::rotate(int64_t rows, const HeadPlace &from,
-                        const HeadPlace &to, Type type) {
+                        const HeadPlace &to, Type type, Value factor) {
   Shape part = {rows, half()};
   Value a = k.load("a", part, from.from(k, 0));
   Value b = k.load("b", part, from.from(k, half()));
+  SmallVector<Value> inputs = {a, b, cosines, sines};
+  if (factor) {
+    inputs.push_back(factor);
+  }
   auto turn = [&](StringRef name, bool isSecond) {
-    return k.map(name, type, {a, b, cosines, sines}, [&](Element e) {
+    return k.map(name, type, inputs, [&](Element e) {
       Scalar x = convert(e[isSecond ? 1 : 0], k.f32());
       Scalar y = convert(e[isSecond ? 0 : 1], k.f32());
       Scalar result = isSecond ? x * e[2] + y * e[3] : x * e[2] - y * e[3];
-      return convertSaturated(result, type);
+      return convertSaturated(factor ? result * e[4] : result, type);
     });
   };
   k.store(turn("left", false), to.from(k, 0));
@@ -132,12 +153,13 @@ void RopeAppend::ownTokens(const Sequence &sequence, Scalar first,
         .valid({sequence.context});
   };
   rotate(tile.tokens, {newRows(shape.heads)}, {cacheRows(keys)},
-         shape.cacheElement);
+         shape.cacheElement, inverseOf("k_scale", keyScale));
   Value v = k.load("v", {tile.tokens, shape.headDim},
                    newRows(shape.heads + shape.kvHeads));
-  if (shape.element != shape.cacheElement) {
-    v = k.map("v", shape.cacheElement, v, [&](Element e) {
-      return convertSaturated(convert(e[0], k.f32()), shape.cacheElement);
+  if (Value factor = inverseOf("v_scale", valueScale)) {
+    v = k.map("v", shape.cacheElement, {v, factor}, [&](Element e) {
+      return convertSaturated(convert(e[0], k.f32()) * e[1],
+                              shape.cacheElement);
     });
   }
   k.store(v, cacheRows(values));
@@ -147,7 +169,7 @@ KernelOp kernels::buildRopeAppend(OpBuilder &builder, const Label &label,
                                   const HeadShape &shape, const RopeTile &tile,
                                   StepRange sizes) {
   KernelBuilder k(builder, label.symbol, label.op, tile.waves);
-  RopeAppend kernel = {k, shape, tile, {}, {}, {}, {}, {}, {}, {}, {}};
+  RopeAppend kernel = {k, shape, tile, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   kernel.declare();
   k.size("tokens", 1, sizes.sequences.maximum * sizes.longest.maximum);
   Scalar count =

@@ -1,5 +1,7 @@
 #include "lib/Kernels/Rows.h"
 
+#include "lib/Kernels/Formats.h"
+
 using namespace mlir;
 using namespace modelc;
 using namespace modelc::kernels;
@@ -24,12 +26,9 @@ Value RowWriter::largest(Value tile) const {
 }
 
 Value RowWriter::scaleOf(Value largest, Type type) const {
-  double finite =
-      llvm::APFloat::getLargest(cast<FloatType>(type).getFloatSemantics())
-          .convertToDouble();
   return k.map("row_scale", k.f32(), largest, [&](Element e) {
     Scalar zero = k.number(k.f32(), 0), one = k.number(k.f32(), 1);
-    return select(e[0] > zero, e[0] * (1.0 / finite), one);
+    return select(e[0] > zero, e[0] * (1.0 / quantisedLimit(type)), one);
   });
 }
 

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "lib/Kernels/Formats.h"
 #include "lib/Kernels/KernelBuilder.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -206,9 +207,7 @@ Scalar kernels::convertSaturated(Scalar a, Type type) {
   if (type.getIntOrFloatBitWidth() >= a.type().getIntOrFloatBitWidth()) {
     return convert(a, type);
   }
-  const llvm::fltSemantics &semantics =
-      cast<FloatType>(type).getFloatSemantics();
-  double largest = llvm::APFloat::getLargest(semantics).convertToDouble();
+  double largest = quantisedLimit(type);
   Scalar bounded = minimum(a, like(a, largest));
   return convert(maximum(bounded, like(a, -largest)), type);
 }

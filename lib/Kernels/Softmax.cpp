@@ -40,6 +40,22 @@ static Value loadCache(KernelBuilder &k, StringRef name, const HeadShape &shape,
                [&](Element e) { return convert(e[0], shape.element); });
 }
 
+/// Of scores, for powers of 2.
+static double scoreScale(const HeadShape &shape) {
+  return kLog2E / std::sqrt(static_cast<double>(shape.headDim));
+}
+
+Value kernels::loadScoreScale(KernelBuilder &k, const HeadShape &shape,
+                              Value keyScale) {
+  if (!keyScale) {
+    return {};
+  }
+  Value loaded =
+      k.load("k_scale", {1, 1}, at(keyScale, {k.constant(0)}).walks(0, 0));
+  return k.map("score_scale", k.f32(), loaded,
+               [&](Element e) { return e[0] * scoreScale(shape); });
+}
+
 Softmax kernels::addKeys(KernelBuilder &k, const HeadShape &shape,
                          Softmax softmax, Value queries, const KeyTile &tile,
                          Visible isVisible) {
@@ -48,9 +64,14 @@ Softmax kernels::addKeys(KernelBuilder &k, const HeadShape &shape,
   Value zero = k.fill("zero", {rows, tile.count}, f32, 0);
   Value keys = loadCache(k, "keys", shape, tile.keys, tile);
   Value products = k.mma("products", zero, queries, keys);
-  double scale = kLog2E / std::sqrt(static_cast<double>(shape.headDim));
-  Value scores = k.map("scores", f32, products, [&](Element e) {
-    return select(isVisible(e), e[0] * scale, k.number(f32, -kInfinity));
+  SmallVector<Value> inputs = {products};
+  if (tile.scale) {
+    inputs.push_back(tile.scale);
+  }
+  Value scores = k.map("scores", f32, inputs, [&](Element e) {
+    Scalar isSeen = isVisible(e);
+    Scalar score = tile.scale ? e[0] * e[1] : e[0] * scoreScale(shape);
+    return select(isSeen, score, k.number(f32, -kInfinity));
   });
   Value best = k.reduce("best", Combiner::Max, scores, 1);
   // Every tile has a key that each query sees, so the maximum is finite.
@@ -73,7 +94,14 @@ Softmax kernels::addKeys(KernelBuilder &k, const HeadShape &shape,
 }
 
 Value kernels::finishSoftmax(KernelBuilder &k, const HeadShape &shape,
-                             const Softmax &softmax) {
-  return k.map("result", shape.element, {softmax.result, softmax.sum},
-               [&](Element e) { return convert(e[0] / e[1], shape.element); });
+                             const Softmax &softmax, Value valueScale) {
+  SmallVector<Value> inputs = {softmax.result, softmax.sum};
+  if (valueScale) {
+    inputs.push_back(
+        k.load("v_scale", {1, 1}, at(valueScale, {k.constant(0)}).walks(0, 0)));
+  }
+  return k.map("result", shape.element, inputs, [&](Element e) {
+    Scalar numerator = valueScale ? e[0] * e[2] : e[0];
+    return convert(numerator / e[1], shape.element);
+  });
 }

@@ -24,8 +24,14 @@ struct KeyTile {
   mlir::Value keys, values; ///< buffers
   mlir::Value pages;
   Scalar sequence, kvHead, first, context;
-  int64_t count; ///< keys of the tile
+  int64_t count;     ///< keys of the tile
+  mlir::Value scale; ///< of scores, in base 2, 1 x 1; null: that of headDim
 };
+
+/// The scale of scores of a cache whose keys have one: `keyScale` is
+/// k_scale[1].
+mlir::Value loadScoreScale(KernelBuilder &k, const HeadShape &shape,
+                           mlir::Value keyScale);
 
 /// Whether a query sees a key, from the row and column of the scores.
 using Visible = llvm::function_ref<Scalar(Element)>;
@@ -34,9 +40,10 @@ using Visible = llvm::function_ref<Scalar(Element)>;
 Softmax addKeys(KernelBuilder &k, const HeadShape &shape, Softmax softmax,
                 mlir::Value queries, const KeyTile &tile, Visible isVisible);
 
-/// Queries, scaled results: result / sum in the element type of the shape.
+/// result / sum in the element type of the shape, times v_scale[1] if there is
+/// one.
 mlir::Value finishSoftmax(KernelBuilder &k, const HeadShape &shape,
-                          const Softmax &softmax);
+                          const Softmax &softmax, mlir::Value valueScale);
 
 } // namespace modelc::kernels
 

@@ -96,15 +96,8 @@ struct Fuse : public impl::ModelFuseBase<Fuse> {
   using ModelFuseBase::ModelFuseBase;
 
   void runOnOperation() override {
-    model::GraphOp graph = getOperation();
-    if (interleave < 1) {
-      graph.emitError("expected interleave of at least 1, got ")
-          << int64_t(interleave);
-      return signalPassFailure();
-    }
     forEach<model::AttentionOp>(fuseQkv);
-    forEach<model::SwigluOp>(
-        [&](model::SwigluOp op) { fuseGateUp(op, interleave); });
+    forEach<model::SwigluOp>(fuseGateUp);
     forEach<model::AddOp>(fuseResidual);
     forEach<model::NormOp>(fuseAddNorm);
     forEach<model::QuantiseOp>(fuseQuantise);

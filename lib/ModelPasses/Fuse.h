@@ -11,7 +11,7 @@ namespace modelc {
 void fuseQkv(model::AttentionOp attention);
 
 /// Gate and up of one input become one linear with SwiGLU as epilogue.
-void fuseGateUp(model::SwigluOp swiglu, int64_t interleave);
+void fuseGateUp(model::SwigluOp swiglu);
 
 } // namespace modelc
 

@@ -31,10 +31,10 @@ static bool canMerge(ArrayRef<model::LinearOp> linears) {
   return canJoin(weights) && canJoin(scales) && canJoin(biases);
 }
 
-/// One linear with the outputs of several side by side or interleaved.
+/// One linear with the outputs of several side by side, or of two, gate and up,
+/// in the SwiGLU of both.
 static model::LinearOp merge(OpBuilder &builder,
-                             ArrayRef<model::LinearOp> linears,
-                             std::optional<int64_t> interleave) {
+                             ArrayRef<model::LinearOp> linears, bool swiglu) {
   SmallVector<Value> weights, scales, biases;
   SmallVector<Location> places;
   int64_t outputs = 0;
@@ -47,13 +47,12 @@ static model::LinearOp merge(OpBuilder &builder,
   }
   model::LinearOp first = linears.front();
   RankedTensorType type = first.getType();
-  const bool swiglu = interleave.has_value();
   return model::LinearOp::create(
       builder, builder.getFusedLoc(places),
       type.clone({type.getDimSize(0), swiglu ? outputs / 2 : outputs}),
-      first.getX(), joinWeights(builder, weights, interleave),
-      first.getXScale(), joinWeights(builder, scales, interleave),
-      joinWeights(builder, biases, interleave), /*residual=*/Value(), swiglu);
+      first.getX(), joinWeights(builder, weights), first.getXScale(),
+      joinWeights(builder, scales), joinWeights(builder, biases),
+      /*residual=*/Value(), swiglu);
 }
 
 void fuseQkv(model::AttentionOp attention) {
@@ -75,7 +74,7 @@ void fuseQkv(model::AttentionOp attention) {
     return;
   }
   OpBuilder builder(attention);
-  model::LinearOp qkv = merge(builder, linears, std::nullopt);
+  model::LinearOp qkv = merge(builder, linears, /*swiglu=*/false);
   auto fused = model::RopeAppendOp::create(
       builder, builder.getFusedLoc({ropeQ.getLoc(), append.getLoc()}),
       attention.getQ().getType(), append.getCache().getType(), qkv.getOut(),
@@ -92,16 +91,15 @@ void fuseQkv(model::AttentionOp attention) {
   }
 }
 
-void fuseGateUp(model::SwigluOp swiglu, int64_t interleave) {
+void fuseGateUp(model::SwigluOp swiglu) {
   SmallVector<model::LinearOp> linears = {
       onlyUseOf<model::LinearOp>(swiglu.getGate()),
       onlyUseOf<model::LinearOp>(swiglu.getUp())};
-  if (swiglu.getScale() || !canMerge(linears) ||
-      linears[0].getOutputs() % interleave != 0) {
+  if (swiglu.getScale() || !canMerge(linears)) {
     return;
   }
   OpBuilder builder(swiglu);
-  model::LinearOp gateUp = merge(builder, linears, interleave);
+  model::LinearOp gateUp = merge(builder, linears, /*swiglu=*/true);
   swiglu.getOut().replaceAllUsesWith(gateUp.getOut());
   swiglu->erase();
   for (model::LinearOp linear : linears) {

@@ -36,7 +36,10 @@ def ModelQuantise : ModelPass<"model-quantise"> {
       model.return %y : tensor<?x96xbf16>
     }
     ```
-    `kv=fp8` makes the caches f8E4M3FN.
+    `kv=fp8` makes the caches f8E4M3FN, with a `k_scale` and a `v_scale` for each
+    layer. They are weights beside those of the layer's keys, by the name that
+    calibrated checkpoints use (`model.layers.0.self_attn.k_scale`), and 1 where
+    the checkpoint has none.
   }];
   let options = [
     Option<"weights", "weights", "::modelc::Precision",
@@ -44,7 +47,7 @@ def ModelQuantise : ModelPass<"model-quantise"> {
            "::llvm::cl::values(clEnumValN(::modelc::Precision::Bf16, \"bf16\", \"as imported\"), clEnumValN(::modelc::Precision::Fp8, \"fp8\", \"e4m3 with scales\"))">,
     Option<"kv", "kv", "::modelc::Precision", "::modelc::Precision::Bf16",
            "type of the KV cache",
-           "::llvm::cl::values(clEnumValN(::modelc::Precision::Bf16, \"bf16\", \"as imported\"), clEnumValN(::modelc::Precision::Fp8, \"fp8\", \"e4m3 without scales\"))">];
+           "::llvm::cl::values(clEnumValN(::modelc::Precision::Bf16, \"bf16\", \"as imported\"), clEnumValN(::modelc::Precision::Fp8, \"fp8\", \"e4m3, a scale for keys and one for values of a layer\"))">];
 }
 
 def ModelShard : ModelPass<"model-shard"> {
@@ -86,9 +89,8 @@ def ModelFuse : ModelPass<"model-fuse"> {
   let summary = "fewer, larger ops, each of which one kernel computes";
   let description = [{
     In this order: q, k and v become one linear, followed by `rope_append`; gate
-    and up become one linear with SwiGLU as its epilogue, their rows interleaved
-    by `interleave`; the residual goes into the epilogue of the linear
-    before it, or, behind an all-reduce, into the norm after it; quantisation
+    and up become one linear with SwiGLU as its epilogue, the rows of gate above
+    those of up; the residual goes into the epilogue of the linear before it, or, behind an all-reduce, into the norm after it; quantisation
     goes into the norm or SwiGLU before it.
 
     ```mlir
@@ -107,7 +109,7 @@ def ModelFuse : ModelPass<"model-fuse"> {
     becomes
     ```mlir
     model.graph @after(%x: tensor<?x64xbf16>, %r: tensor<?x64xbf16>) -> tensor<?x64xbf16> {
-      %wgu = model.weight ["gate", "up"] interleave 16 : tensor<192x64xbf16>
+      %wgu = model.weight ["gate", "up"] : tensor<192x64xbf16>
       %s = model.linear %x, %wgu swiglu : tensor<?x64xbf16>, tensor<192x64xbf16> -> tensor<?x96xbf16>
       %wd = model.weight ["down"] : tensor<64x96xbf16>
       %y = model.linear %s, %wd residual %r
@@ -116,8 +118,6 @@ def ModelFuse : ModelPass<"model-fuse"> {
     }
     ```
   }];
-  let options = [Option<"interleave", "interleave", "int64_t", "16",
-                        "rows of the gate that alternate with rows of up">];
 }
 
 def ModelBind : ModelPass<"model-bind"> {

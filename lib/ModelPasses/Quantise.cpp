@@ -28,8 +28,8 @@ static Value makeChannelScale(OpBuilder &builder, model::WeightOp weight) {
   return model::WeightOp::create(
       builder, weight.getLoc(), type,
       model::SourcesAttr::get(builder.getContext(), sources),
-      weight.getInterleaveAttr(), /*stored=*/TypeAttr(),
-      /*channel_scale=*/builder.getUnitAttr());
+      /*stored=*/TypeAttr(), /*channel_scale=*/builder.getUnitAttr(),
+      /*absent=*/FloatAttr());
 }
 
 static Value makeEightBit(OpBuilder &builder, model::WeightOp weight) {
@@ -38,8 +38,40 @@ static Value makeEightBit(OpBuilder &builder, model::WeightOp weight) {
   return model::WeightOp::create(
       builder, weight.getLoc(),
       type.clone(Float8E4M3FNType::get(builder.getContext())),
-      weight.getSourcesAttr(), weight.getInterleaveAttr(),
-      TypeAttr::get(stored), weight.getChannelScaleAttr());
+      weight.getSourcesAttr(), TypeAttr::get(stored),
+      weight.getChannelScaleAttr(), weight.getAbsentAttr());
+}
+
+/// What the names of the attention's tensors begin with:
+/// "model.layers.{layer}.self_attn." of "...self_attn.k_proj.weight".
+static std::string attentionPrefix(model::CacheOp cache) {
+  for (Operation *user : cache->getUsers()) {
+    auto append = dyn_cast<model::AppendOp>(user);
+    Value keys = append ? append.getK() : Value();
+    while (keys && keys.getDefiningOp<model::RopeOp>()) {
+      keys = keys.getDefiningOp<model::RopeOp>().getX();
+    }
+    auto linear = keys ? keys.getDefiningOp<model::LinearOp>() : nullptr;
+    auto weight =
+        linear ? linear.getWeight().getDefiningOp<model::WeightOp>() : nullptr;
+    if (weight) {
+      StringRef name = weight.getSources().front().getName();
+      StringRef layer = name.rsplit('.').first.rsplit('.').first;
+      return layer.str() + ".";
+    }
+  }
+  return "layers.{layer}.";
+}
+
+static Value makeCacheScale(OpBuilder &builder, model::CacheOp cache,
+                            StringRef name) {
+  auto source = model::SourceAttr::get(builder.getContext(),
+                                       attentionPrefix(cache) + name.str());
+  return model::WeightOp::create(
+      builder, cache.getLoc(), RankedTensorType::get({1}, builder.getF32Type()),
+      model::SourcesAttr::get(builder.getContext(), source),
+      /*stored=*/TypeAttr(), /*channel_scale=*/UnitAttr(),
+      builder.getF64FloatAttr(1.0));
 }
 
 namespace {
@@ -55,14 +87,22 @@ struct Quantise : public impl::ModelQuantiseBase<Quantise> {
       });
     }
     if (kv == Precision::Fp8) {
-      getOperation().walk([&](model::CacheOp cache) {
-        model::CacheType type = cache.getType();
-        setCacheType(cache,
-                     model::CacheType::get(
-                         &getContext(), type.getKvHeads(), type.getHeadDim(),
-                         Float8E4M3FNType::get(&getContext()), type.getPage()));
-      });
+      getOperation().walk([&](model::CacheOp cache) { quantise(cache); });
     }
+  }
+
+  void quantise(model::CacheOp cache) {
+    model::CacheType type = cache.getType();
+    if (cache.getKScale()) {
+      return; // has 8 bits already
+    }
+    OpBuilder builder(cache);
+    cache.getKScaleMutable().assign(makeCacheScale(builder, cache, "k_scale"));
+    cache.getVScaleMutable().assign(makeCacheScale(builder, cache, "v_scale"));
+    setCacheType(cache,
+                 model::CacheType::get(
+                     &getContext(), type.getKvHeads(), type.getHeadDim(),
+                     Float8E4M3FNType::get(&getContext()), type.getPage()));
   }
 
   model::QuantiseOp quantiseInput(OpBuilder &builder, model::LinearOp linear) {

@@ -21,6 +21,9 @@ static int64_t &classOf(model::WeightOp weight, ModelSummary &summary) {
     if (isa<model::EmbedOp>(user)) {
       return summary.embeddingBytes;
     }
+    if (isa<model::CacheOp>(user)) {
+      return summary.attentionBytes;
+    }
   }
   Operation *user = weight->use_empty() ? nullptr : *weight->getUsers().begin();
   if (isa_and_nonnull<model::NormOp>(user)) {
@@ -51,7 +54,7 @@ ModelSummary summarise(model::GraphOp graph) {
   graph.walk([&](model::WeightOp weight) {
     RankedTensorType type = weight.getType();
     int64_t elements = type.getNumElements() * repeats(weight);
-    if (!weight.getChannelScale()) {
+    if (!weight.getChannelScale() && !weight.getAbsent()) {
       summary.parameters += elements;
     }
     classOf(weight, summary) += elements * type.getElementTypeBitWidth() / 8;

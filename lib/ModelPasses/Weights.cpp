@@ -19,8 +19,8 @@ Value modelc::splitWeight(OpBuilder &builder, model::WeightOp weight,
   return model::WeightOp::create(
       builder, weight.getLoc(), type.clone(shape),
       model::SourcesAttr::get(builder.getContext(), sources),
-      weight.getInterleaveAttr(), weight.getStoredAttr(),
-      weight.getChannelScaleAttr());
+      weight.getStoredAttr(), weight.getChannelScaleAttr(),
+      weight.getAbsentAttr());
 }
 
 Value modelc::onFirstRank(OpBuilder &builder, model::WeightOp weight) {
@@ -42,7 +42,7 @@ bool modelc::canJoin(ValueRange weights) {
   model::WeightOp first;
   for (Value value : weights) {
     auto weight = value ? value.getDefiningOp<model::WeightOp>() : nullptr;
-    if (!weight || weight.getInterleave()) {
+    if (!weight || weight.getAbsent()) {
       return false;
     }
     first = first ? first : weight;
@@ -57,8 +57,7 @@ bool modelc::canJoin(ValueRange weights) {
   return true;
 }
 
-Value modelc::joinWeights(OpBuilder &builder, ValueRange weights,
-                          std::optional<int64_t> interleave) {
+Value modelc::joinWeights(OpBuilder &builder, ValueRange weights) {
   if (!weights.front()) {
     return Value();
   }
@@ -77,8 +76,8 @@ Value modelc::joinWeights(OpBuilder &builder, ValueRange weights,
   return model::WeightOp::create(
       builder, builder.getFusedLoc(places), first.getType().clone(shape),
       model::SourcesAttr::get(builder.getContext(), sources),
-      interleave ? builder.getI64IntegerAttr(*interleave) : IntegerAttr(),
-      first.getStoredAttr(), first.getChannelScaleAttr());
+      first.getStoredAttr(), first.getChannelScaleAttr(),
+      /*absent=*/FloatAttr());
 }
 
 void modelc::setCacheType(model::CacheOp cache, model::CacheType type) {

@@ -23,10 +23,8 @@ mlir::Value splitWeight(mlir::OpBuilder &builder, model::WeightOp weight,
 /// The whole weight on rank 0, zeros on the others.
 mlir::Value onFirstRank(mlir::OpBuilder &builder, model::WeightOp weight);
 
-/// Weights below one another, or, with `interleave` rows of each in turn. Null
-/// values join to a null value.
-mlir::Value joinWeights(mlir::OpBuilder &builder, mlir::ValueRange weights,
-                        std::optional<int64_t> interleave = std::nullopt);
+/// Weights below one another. Null values join to a null value.
+mlir::Value joinWeights(mlir::OpBuilder &builder, mlir::ValueRange weights);
 
 /// Whether `joinWeights` can join these: all null, or all plain weights alike.
 bool canJoin(mlir::ValueRange weights);

@@ -1,5 +1,5 @@
-// RUN: modelc-opt %s "--kernels-build=target=mi355x family=linear shape=columns:104,inputs:448,residual:1,swiglu:1,interleave:104 types=bias:bf16 tile=m:32,n:32,k:64" --schedule-finish | %emit -o %t.mi355x.h
-// RUN: %emulate -DKERNEL='"%t.mi355x.h"' -DTHREADS=256 -DDYNAMIC_BYTES=0 -DSWIGLU=1 -DINTERLEAVE=104 -DSPLITS=1 -DTILE_M=32 -DTILE_N=32 %S/Inputs/linear.cpp -o %t.mi355x
+// RUN: modelc-opt %s "--kernels-build=target=mi355x family=linear shape=columns:104,inputs:448,residual:1,swiglu:1 types=bias:bf16 tile=m:32,n:32,k:64" --schedule-finish | %emit -o %t.mi355x.h
+// RUN: %emulate -DKERNEL='"%t.mi355x.h"' -DTHREADS=256 -DDYNAMIC_BYTES=0 -DSWIGLU=1 -DSPLITS=1 -DTILE_M=32 -DTILE_N=32 %S/Inputs/linear.cpp -o %t.mi355x
 // RUN: env EMULATOR_COPIES=lazy %t.mi355x | FileCheck %s
 // RUN: env EMULATOR_COPIES=eager EMULATOR_SEED=3 %t.mi355x | FileCheck %s
 // Gate above up, with ragged tiles between them.

@@ -27,11 +27,13 @@ model.graph @shared(%x: tensor<?x64xbf16>, %batch: !model.batch) -> tensor<?xi32
   model.return %t : tensor<?xi32>
 }
 
-// The cache has 8 bits wherever it goes.
+// The cache has 8 bits wherever it goes, and two scales.
 // CHECK-LABEL: model.graph @cache
 model.graph @cache(%x: tensor<?x64xbf16>, %batch: !model.batch) -> tensor<?x64xbf16> {
   %y = model.layers 2 carry (%h = %x : tensor<?x64xbf16>) {
-    // CHECK: model.cache : !model.cache<kv_heads = 2, head_dim = 32, f8E4M3FN>
+    // CHECK: %[[KS:.*]] = model.weight ["layers.{layer}.k_scale"] default 1.000000e+00 : tensor<1xf32>
+    // CHECK: %[[VS:.*]] = model.weight ["layers.{layer}.v_scale"] default 1.000000e+00 : tensor<1xf32>
+    // CHECK: model.cache scaled %[[KS]], %[[VS]] : !model.cache<kv_heads = 2, head_dim = 32, f8E4M3FN>, tensor<1xf32>, tensor<1xf32>
     %cache = model.cache : !model.cache<kv_heads = 2, head_dim = 32, bf16>
     // CHECK: model.append %{{.*}} : tensor<?x64xbf16>, !model.cache<kv_heads = 2, head_dim = 32, f8E4M3FN>
     %c = model.append %h, %h, %cache, %batch

@@ -46,10 +46,25 @@ model.graph @unknown_placeholder() -> tensor<64xbf16> {
 
 // -----
 
-model.graph @interleave() -> tensor<80x64xbf16> {
-  // expected-error@+1 {{expected rows in whole groups of 2 x 16, got 80 rows}}
-  %w = model.weight ["a", "b"] interleave 16 : tensor<80x64xbf16>
-  model.return %w : tensor<80x64xbf16>
+model.graph @cache_unscaled(%x: tensor<?x64xbf16>) -> tensor<?x64xbf16> {
+  %y = model.layers 2 carry (%h = %x : tensor<?x64xbf16>) {
+    // expected-error@+1 {{expected 'scaled' exactly where the cache has 8 bits, got '!model.cache<kv_heads = 2, head_dim = 32, f8E4M3FN>'}}
+    %a = model.cache : !model.cache<kv_heads = 2, head_dim = 32, f8E4M3FN>
+    model.yield %h : tensor<?x64xbf16>
+  }
+  model.return %y : tensor<?x64xbf16>
+}
+
+// -----
+
+model.graph @cache_scales(%x: tensor<?x64xbf16>) -> tensor<?x64xbf16> {
+  %y = model.layers 2 carry (%h = %x : tensor<?x64xbf16>) {
+    %s = model.weight ["{layer}.k_scale"] default 1.0 : tensor<2xf32>
+    // expected-error@+1 {{expected one scale for the layer, tensor<1xf32>, got 'tensor<2xf32>'}}
+    %a = model.cache scaled %s, %s : !model.cache<kv_heads = 2, head_dim = 32, f8E4M3FN>, tensor<2xf32>, tensor<2xf32>
+    model.yield %h : tensor<?x64xbf16>
+  }
+  model.return %y : tensor<?x64xbf16>
 }
 
 // -----
@@ -127,9 +142,9 @@ model.graph @linear_unscaled(%x: tensor<?x64xf8E4M3FN>, %w: tensor<96x64xf8E4M3F
 
 // -----
 
-model.graph @linear_swiglu(%x: tensor<?x64xbf16>, %w: tensor<96x64xbf16>) -> tensor<?x48xbf16> {
-  // expected-error@+1 {{expected a weight with 'interleave' for 'swiglu'}}
-  %y = model.linear %x, %w swiglu : tensor<?x64xbf16>, tensor<96x64xbf16> -> tensor<?x48xbf16>
+model.graph @linear_swiglu(%x: tensor<?x64xbf16>, %w: tensor<97x64xbf16>) -> tensor<?x48xbf16> {
+  // expected-error@+1 {{expected as many rows of up as of gate for 'swiglu', got 97 rows in all}}
+  %y = model.linear %x, %w swiglu : tensor<?x64xbf16>, tensor<97x64xbf16> -> tensor<?x48xbf16>
   model.return %y : tensor<?x48xbf16>
 }
 

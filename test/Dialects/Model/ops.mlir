@@ -42,8 +42,8 @@ model.graph @layer(%tokens: tensor<?xi32>, %batch: !model.batch) -> tensor<?xi32
     %m, %sum = model.norm %a, %wn residual %h eps 1.0e-5
         : tensor<?x128xbf16>, tensor<128xbf16>, tensor<?x128xbf16>
         -> tensor<?x128xbf16> sum tensor<?x128xbf16>
-    // CHECK: model.weight ["{layer}.g", "{layer}.u"] interleave 16 : tensor<256x128xbf16>
-    %gu = model.weight ["{layer}.g", "{layer}.u"] interleave 16 : tensor<256x128xbf16>
+    // CHECK: model.weight ["{layer}.g", "{layer}.u"] : tensor<256x128xbf16>
+    %gu = model.weight ["{layer}.g", "{layer}.u"] : tensor<256x128xbf16>
     // CHECK: model.linear %{{.*}}, %{{.*}} swiglu residual %{{.*}} :
     %s = model.linear %m, %gu swiglu residual %sum
         : tensor<?x128xbf16>, tensor<256x128xbf16>, tensor<?x128xbf16> -> tensor<?x128xbf16>

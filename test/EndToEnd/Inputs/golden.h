@@ -1,5 +1,4 @@
-// The golden files of test/Golden and what a loader makes of them: weights by
-// the sources that a plan states, the table of RoPE.
+// The golden files of test/Golden as a checkpoint, and the table of RoPE.
 #ifndef TEST_ENDTOEND_INPUTS_GOLDEN_H
 #define TEST_ENDTOEND_INPUTS_GOLDEN_H
 
@@ -45,113 +44,96 @@ inline std::vector<std::vector<int64_t>> numbersOf(const std::string &json,
   return lists;
 }
 
-/// A matrix in float; a vector has one column.
-struct Matrix {
-  int64_t rows = 0, columns = 1;
-  std::vector<float> values;
-  float &at(int64_t row, int64_t column) {
-    return values[size_t(row * columns + column)];
+/// One number for each layer behind a key of a JSON text; NaN where it says null.
+inline std::vector<float> scalesOf(const std::string &json,
+                                   const std::string &key) {
+  std::vector<float> scales;
+  size_t at = json.find("\"" + key + "\"");
+  if (at == std::string::npos) {
+    return scales;
   }
-};
+  at = json.find('[', at) + 1;
+  std::istringstream items(json.substr(at, json.find(']', at) - at));
+  for (std::string item; std::getline(items, item, ',');) {
+    bool isNull = item.find("null") != std::string::npos;
+    scales.push_back(isNull ? NAN : std::stof(item));
+  }
+  return scales;
+}
 
-/// weights.bin and its index.
+/// weights.bin and its index. Of a model in 8 bits also what
+/// make_tiny_llama_fp8.py makes of them: rows with factors, scales of caches.
 class Checkpoint {
 public:
-  explicit Checkpoint(const std::string &folder)
-      : index(readText(folder + "/weights.json")),
-        data(readText(folder + "/weights.bin")) {}
+  Checkpoint(const std::string &weights, const std::string &golden)
+      : index(readText(weights + "/weights.json")),
+        data(readText(weights + "/weights.bin")),
+        keyScales(scalesOf(readText(golden + "/golden.json"), "k_scale")),
+        valueScales(scalesOf(readText(golden + "/golden.json"), "v_scale")) {}
 
-  Matrix read(const std::string &name) const {
-    size_t at = index.find("\"" + name + "\"");
-    if (at == std::string::npos) {
-      std::fprintf(stderr, "expected a weight %s\n", name.c_str());
-      std::exit(1);
-    }
-    std::string entry = index.substr(at, index.find('}', at) - at);
-    std::vector<int64_t> shape = numbersOf(entry, "shape")[0];
-    size_t offset = std::stoull(entry.substr(entry.find("offset") + 8));
-    Matrix matrix;
-    matrix.rows = shape[0];
-    matrix.columns = shape.size() > 1 ? shape[1] : 1;
-    for (int64_t i = 0; i < matrix.rows * matrix.columns; ++i) {
-      uint16_t bits;
-      std::memcpy(&bits, data.data() + offset + size_t(i) * 2, 2);
-      matrix.values.push_back(fromBf16(bits));
-    }
-    return matrix;
+  /// An mc_read.
+  static int read(void *self, const char *name, mc_tensor *tensor) {
+    return static_cast<Checkpoint *>(self)->find(name, *tensor) ? 0 : 1;
   }
 
 private:
+  bool find(const std::string &name, mc_tensor &tensor) {
+    if (name.find("_scale") != std::string::npos) {
+      return findScale(name, tensor);
+    }
+    size_t at = index.find("\"" + name + "\"");
+    if (at == std::string::npos) {
+      return false;
+    }
+    std::string entry = index.substr(at, index.find('}', at) - at);
+    size_t count = 1;
+    for (int64_t extent : numbersOf(entry, "shape")[0]) {
+      tensor.shape[tensor.rank++] = extent;
+      count *= size_t(extent);
+    }
+    size_t offset = std::stoull(entry.substr(entry.find("offset") + 8));
+    std::vector<uint16_t> &made = weights[name];
+    if (made.empty()) {
+      made.resize(count);
+      std::memcpy(made.data(), data.data() + offset, count * 2);
+      multiplyRows(name, size_t(tensor.shape[0]), made);
+    }
+    tensor.type = MC_BF16;
+    tensor.data = made.data();
+    return true;
+  }
+
+  void multiplyRows(const std::string &name, size_t rows,
+                    std::vector<uint16_t> &values) const {
+    const float factors[] = {0.5f, 1, 2};
+    if (keyScales.empty() || name.find("_proj") == std::string::npos) {
+      return;
+    }
+    size_t width = values.size() / rows;
+    for (size_t i = 0; i < values.size(); ++i) {
+      values[i] = toBf16(fromBf16(values[i]) * factors[i / width * 7 / 5 % 3]);
+    }
+  }
+
+  /// "model.layers.1.self_attn.k_scale"
+  bool findScale(const std::string &name, mc_tensor &tensor) {
+    size_t layer = std::stoull(name.substr(std::strlen("model.layers.")));
+    bool isKey = name.find(".self_attn.k_scale") != std::string::npos;
+    std::vector<float> &scales = isKey ? keyScales : valueScales;
+    if (layer >= scales.size() || std::isnan(scales[layer])) {
+      return false;
+    }
+    tensor.type = MC_F32;
+    tensor.rank = 1;
+    tensor.shape[0] = 1;
+    tensor.data = &scales[layer];
+    return true;
+  }
+
   std::string index, data;
+  std::vector<float> keyScales, valueScales;
+  std::map<std::string, std::vector<uint16_t>> weights;
 };
-
-/// The part of a matrix that a rank holds: of dimension `dim`, cut in `parts`.
-inline Matrix partOf(Matrix whole, int dim, int64_t parts, int64_t part) {
-  int64_t rows = dim == 0 ? whole.rows / parts : whole.rows;
-  int64_t columns = dim == 1 ? whole.columns / parts : whole.columns;
-  Matrix result;
-  result.rows = rows;
-  result.columns = columns;
-  for (int64_t i = 0; i < rows; ++i) {
-    for (int64_t j = 0; j < columns; ++j) {
-      result.values.push_back(whole.at(i + (dim == 0 ? part * rows : 0),
-                                       j + (dim == 1 ? part * columns : 0)));
-    }
-  }
-  return result;
-}
-
-/// One source: `"name" split D of N copies C first rank`, what is not said is
-/// whole.
-inline Matrix readSource(const Checkpoint &checkpoint, const std::string &text,
-                         int layer, int rank) {
-  size_t open = text.find('"'), close = text.find('"', open + 1);
-  std::string name = text.substr(open + 1, close - open - 1);
-  if (size_t at = name.find("{layer}"); at != std::string::npos) {
-    name.replace(at, 7, std::to_string(layer));
-  }
-  Matrix matrix = checkpoint.read(name);
-  std::istringstream words(text.substr(close + 1));
-  std::string word, of;
-  int dim = 0;
-  int64_t parts = 1, copies = 1;
-  while (words >> word) {
-    if (word == "split") {
-      words >> dim >> of >> parts;
-    } else if (word == "copies") {
-      words >> copies;
-    } else if (word == "first" && rank != 0) {
-      matrix.values.assign(matrix.values.size(), 0);
-    }
-  }
-  return parts == 1 ? matrix : partOf(matrix, dim, parts, rank / copies);
-}
-
-/// The sources joined along the rows, `interleave` rows of each in turn.
-inline Matrix readWeight(const Checkpoint &checkpoint,
-                         const std::string &source, int layer, int rank) {
-  std::vector<Matrix> parts;
-  std::string list = source.substr(1, source.find(']') - 1), item;
-  for (std::istringstream items(list); std::getline(items, item, ',');) {
-    parts.push_back(readSource(checkpoint, item, layer, rank));
-  }
-  size_t at = source.find("interleave ");
-  int64_t step =
-      at == std::string::npos ? 0 : std::stoll(source.substr(at + 11));
-  Matrix joined;
-  joined.columns = parts[0].columns;
-  for (int64_t row = 0; row < (step ? parts[0].rows : 1);
-       row += step ? step : 1) {
-    for (Matrix &part : parts) {
-      int64_t first = row * part.columns;
-      int64_t count = step ? step * part.columns : int64_t(part.values.size());
-      joined.values.insert(joined.values.end(), part.values.begin() + first,
-                           part.values.begin() + first + count);
-    }
-  }
-  joined.rows = int64_t(joined.values.size()) / joined.columns;
-  return joined;
-}
 
 /// "rope head_dim D theta T": [position, cosines then sines, D / 2].
 inline void fillRope(const std::string &source, const mc_tensor &table) {

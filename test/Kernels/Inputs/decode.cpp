@@ -7,15 +7,17 @@ static void runSplits(int splits) {
   Sequences sequences({1, 65, 200, 16}, {1, 1, 1, 1}, 16);
   int count = sequences.count();
   Allocation<bf16> q(count * kHeads * kDim);
-  Allocation<bf16> keys(sequences.cacheRows() * kKvHeads * kDim);
-  Allocation<bf16> values(sequences.cacheRows() * kKvHeads * kDim);
-  fillRandom(q), fillRandom(keys), fillRandom(values);
+  Allocation<CacheElement> keys(sequences.cacheRows() * kKvHeads * kDim);
+  CacheScales scales;
+  Allocation<CacheElement> values(sequences.cacheRows() * kKvHeads * kDim);
+  fillRandom(q);
+  fillCache(keys, kKeyScale), fillCache(values, kValueScale);
   Allocation<float> part(count * splits * kHeads * kDim);
   Allocation<float> stat(count * splits * kHeads * 2);
   launch("attention_decode", count * kKvHeads * splits,
          modelc::attention_decode, q.data(), keys.data(), values.data(),
-         sequences.lengths.data(), sequences.pages.data(), part.data(),
-         stat.data(), count, splits, sequences.pagesPerSequence);
+         KEY_ARGUMENT sequences.lengths.data(), sequences.pages.data(),
+         part.data(), stat.data(), count, splits, sequences.pagesPerSequence);
   std::vector<double> results, reference;
   for (int s = 0; s < count; ++s) {
     for (int h = 0; h < kHeads; ++h) {
@@ -38,7 +40,7 @@ static void runSplits(int splits) {
         }
       }
       for (double x : joined) {
-        results.push_back(x / sum);
+        results.push_back(kValueScale * x / sum); // left to the next kernel
       }
     }
   }

@@ -2,16 +2,8 @@
 // sum in parts, which are added here.
 #include "run.h"
 
-#ifndef COLUMNS
-#define COLUMNS 104
-#endif
-constexpr int kColumns = COLUMNS, kInputs = 448, kRows = 37;
+constexpr int kColumns = 104, kInputs = 448, kRows = 37;
 constexpr int kWeightRows = SWIGLU ? 2 * kColumns : kColumns;
-
-/// Row of w that holds the gate, or the only, values of a column.
-static int weightRow(int column) {
-  return SWIGLU ? column / INTERLEAVE * INTERLEAVE + column : column;
-}
 
 int main() {
   Allocation<bf16> a(kRows * kInputs), w(kWeightRows * kInputs);
@@ -38,20 +30,17 @@ int main() {
       sum += partial[(r * SPLITS + part) * kWeightRows + column];
     }
     results.push_back(sum);
-    int up = column / kColumns;
-    reference.push_back(
-        product(r, weightRow(column % kColumns) + up * INTERLEAVE));
+    reference.push_back(product(r, column));
   }
 #else
   Allocation<bf16> d(kRows * kColumns);
   launch("linear", tiles, modelc::linear, a.data(), w.data(), bias.data(),
          residual.data(), d.data(), kRows);
   for (int i = 0; i < kRows * kColumns; ++i) {
-    int r = i / kColumns, row = weightRow(i % kColumns);
+    int r = i / kColumns, row = i % kColumns;
     double value = product(r, row) + asDouble(bias[row]);
     if (SWIGLU) {
-      double up =
-          product(r, row + INTERLEAVE) + asDouble(bias[row + INTERLEAVE]);
+      double up = product(r, row + kColumns) + asDouble(bias[row + kColumns]);
       value = value / (1 + std::exp(-value)) * up;
     }
     reference.push_back(value + asDouble(residual[i]));

@@ -6,16 +6,19 @@ constexpr int kHeads = 4, kKvHeads = 2, kDim = 64, kGroup = kHeads / kKvHeads;
 int main() {
   Sequences sequences({70, 1, 100, 33}, {70, 1, 40, 2}, 16);
   Allocation<bf16> q(sequences.tokens * kHeads * kDim);
-  Allocation<bf16> keys(sequences.cacheRows() * kKvHeads * kDim);
-  Allocation<bf16> values(sequences.cacheRows() * kKvHeads * kDim);
+  Allocation<CacheElement> keys(sequences.cacheRows() * kKvHeads * kDim);
+  CacheScales scales;
+  Allocation<CacheElement> values(sequences.cacheRows() * kKvHeads * kDim);
   Allocation<bf16> out(sequences.tokens * kHeads * kDim);
-  fillRandom(q), fillRandom(keys), fillRandom(values);
+  fillRandom(q);
+  fillCache(keys, kKeyScale), fillCache(values, kValueScale);
   int tiles = (sequences.longest() + QUERIES - 1) / QUERIES;
   launch("attention_prefill", sequences.count() * kHeads * tiles,
          modelc::attention_prefill, q.data(), keys.data(), values.data(),
-         sequences.starts.data(), sequences.lengths.data(),
-         sequences.pages.data(), out.data(), sequences.tokens,
-         sequences.count(), sequences.longest(), sequences.pagesPerSequence);
+         KEY_ARGUMENT VALUE_ARGUMENT sequences.starts.data(),
+         sequences.lengths.data(), sequences.pages.data(), out.data(),
+         sequences.tokens, sequences.count(), sequences.longest(),
+         sequences.pagesPerSequence);
   std::vector<double> results, reference;
   for (int s = 0; s < sequences.count(); ++s) {
     for (int t = 0; t < sequences.news[s]; ++t) {

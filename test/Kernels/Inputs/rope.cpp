@@ -25,19 +25,35 @@ int main() {
   Allocation<bf16> qkv(sequences.tokens * kAll * kDim);
   Allocation<float> table(256 * kDim);
   Allocation<bf16> q(sequences.tokens * kHeads * kDim);
-  Allocation<bf16> keys(sequences.cacheRows() * kKvHeads * kDim);
-  Allocation<bf16> values(sequences.cacheRows() * kKvHeads * kDim);
+  Allocation<CacheElement> keys(sequences.cacheRows() * kKvHeads * kDim);
+  CacheScales scales;
+  Allocation<CacheElement> values(sequences.cacheRows() * kKvHeads * kDim);
   fillRandom(qkv), fillTable(table);
   int tiles = (sequences.longest() + TOKENS - 1) / TOKENS;
   launch("rope_append", sequences.count() * tiles * kKvHeads,
          modelc::rope_append, qkv.data(), table.data(), sequences.starts.data(),
          sequences.lengths.data(), sequences.pages.data(), q.data(),
-         keys.data(), values.data(), sequences.tokens, sequences.count(),
+         keys.data(), values.data(),
+         KEY_ARGUMENT VALUE_ARGUMENT sequences.tokens, sequences.count(),
          sequences.longest(), sequences.pagesPerSequence);
   std::vector<double> results, reference;
   auto add = [&](bf16 value, double exact) {
     results.push_back(asDouble(value));
     reference.push_back(exact);
+  };
+  int saturated = 0;
+  std::vector<double> cached;
+  auto addCached = [&](CacheElement value, double exact, double scale) {
+#ifdef EIGHT_BITS
+    double wanted = std::clamp(exact / scale, -kLimit, kLimit);
+    saturated += std::fabs(wanted) == kLimit;
+    int exponent = std::max(std::ilogb(wanted), 1 - kEightBits.bias);
+    // In units of the last bit: at most half of it.
+    double error = (asDouble(value) - wanted) / std::ldexp(1, exponent - 3);
+    cached.push_back(1 + error);
+#else
+    add(value, exact);
+#endif
   };
   for (int s = 0; s < sequences.count(); ++s) {
     for (int t = 0; t < sequences.news[s]; ++t) {
@@ -49,13 +65,19 @@ int main() {
       }
       for (int i = 0; i < kKvHeads * kDim; ++i) {
         int place = sequences.row(s, position) * kKvHeads * kDim + i;
-        add(keys[place],
-            rotated(qkv, row, kHeads + i / kDim, i % kDim, position));
-        add(values[place],
-            asDouble(qkv[(row * kAll + kHeads + kKvHeads) * kDim + i]));
+        addCached(keys[place],
+                  rotated(qkv, row, kHeads + i / kDim, i % kDim, position),
+                  kKeyScale);
+        addCached(values[place],
+                  asDouble(qkv[(row * kAll + kHeads + kKvHeads) * kDim + i]),
+                  kValueScale);
       }
     }
   }
+#ifdef EIGHT_BITS
+  compare("cache", cached, std::vector<double>(cached.size(), 1), 0.51);
+  std::printf("%s\n", saturated > 20 ? "some saturate" : "too few saturate");
+#endif
   compare("rope", results, reference, 1.0 / 200);
   return wrongResults;
 }

@@ -19,6 +19,55 @@ inline double asDouble(bf16 x) {
   return emulator::fromBf16(__builtin_bit_cast(uint16_t, x));
 }
 
+/// The machine's numbers of 8 bits. FNUZ numbers are half of what the other
+/// machines keep, scales twice as large; the largest that a kernel makes is
+/// kLimit.
+#if MODELC_CHIP == 942
+constexpr const emulator::Format &kEightBits = emulator::kE4M3Fnuz;
+constexpr double kLimit = 224, kScaleFactor = 2;
+#else
+constexpr const emulator::Format &kEightBits = emulator::kE4M3;
+constexpr double kLimit = 448, kScaleFactor = 1;
+#endif
+using modelc::f8;
+inline f8 asF8(double x) {
+  x = std::clamp(x, -kLimit, kLimit);
+  return {uint8_t(emulator::encode(kEightBits, float(x)))};
+}
+inline double asDouble(f8 x) { return emulator::decode(kEightBits, x.bits); }
+
+/// The element type of caches and their scales; arguments that only caches of 8
+/// bits have.
+#ifdef EIGHT_BITS
+using CacheElement = f8;
+constexpr float kKeyScale = KEY_SCALE * kScaleFactor,
+                kValueScale = 0.0043f * kScaleFactor;
+#define KEY_ARGUMENT scales.key.data(),
+#define VALUE_ARGUMENT scales.value.data(),
+#else
+using CacheElement = bf16;
+constexpr float kKeyScale = 1, kValueScale = 1;
+#define KEY_ARGUMENT
+#define VALUE_ARGUMENT
+#endif
+struct CacheScales {
+  Allocation<float> key{1}, value{1};
+  CacheScales() {
+    key[0] = kKeyScale;
+    value[0] = kValueScale;
+  }
+};
+/// Numbers that are normal times the scale.
+inline void fillCache(Allocation<CacheElement> &buffer, float scale) {
+  for (CacheElement &x : buffer) {
+#ifdef EIGHT_BITS
+    x = asF8(randomNormal() / scale);
+#else
+    x = __builtin_bit_cast(bf16, emulator::toBf16(randomNormal()));
+#endif
+  }
+}
+
 /// Normal numbers as bf16.
 inline void fillRandom(Allocation<bf16> &buffer) {
   for (bf16 &x : buffer) {
@@ -76,7 +125,8 @@ struct Sequences {
   }
 };
 
-/// Attention of one query at `position` over a cache, in double.
+/// Attention of one query at `position` over a cache, in double. Keys and
+/// values are kKeyScale and kValueScale times what the cache holds.
 template <typename Cache>
 std::vector<double> attend(Sequences &sequences, int s, int position,
                            const bf16 *query, Cache &keys, Cache &values,
@@ -89,12 +139,13 @@ std::vector<double> attend(Sequences &sequences, int s, int position,
     for (int i = 0; i < headDim; ++i) {
       score += asDouble(query[i]) * asDouble(keys[base + i]);
     }
-    sum += weights[p] = std::exp(score / std::sqrt(double(headDim)));
+    sum += weights[p] =
+        std::exp(kKeyScale * score / std::sqrt(double(headDim)));
   }
   for (int p = 0; p <= position; ++p) {
     size_t base = (size_t(sequences.row(s, p)) * kvHeads + kvHead) * headDim;
     for (int i = 0; i < headDim; ++i) {
-      result[i] += weights[p] / sum * asDouble(values[base + i]);
+      result[i] += kValueScale * weights[p] / sum * asDouble(values[base + i]);
     }
   }
   return result;

@@ -1,0 +1,18 @@
+#include "lib/Kernels/NamedMachine.h"
+
+using namespace mlir;
+using namespace modelc;
+
+FailureOr<Target> kernels::loadNamedMachine(ModuleOp module, StringRef name,
+                                            std::string folder) {
+  if (folder.empty()) {
+    folder = MODELC_TARGETS_DIR;
+  }
+  std::string message;
+  llvm::raw_string_ostream errors(message);
+  FailureOr<Target> loaded = loadTarget(name, {}, {folder}, errors);
+  if (failed(loaded)) {
+    return module.emitError() << message;
+  }
+  return loaded;
+}

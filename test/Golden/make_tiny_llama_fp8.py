@@ -1,0 +1,191 @@
+"""Makes the golden files of the tiny Llama in 8 bits in test/Golden/tiny-llama-fp8/.
+
+Written by numpy 2.4.6 with Python 3.11.7; other versions give the same bytes but
+for the last digits of the logits.
+
+    python3 -m venv /tmp/golden && /tmp/golden/bin/pip install numpy==2.4.6
+    /tmp/golden/bin/python test/Golden/make_tiny_llama_fp8.py
+
+The model is that of tiny-llama/, but every row r of the weight of a linear in a
+layer is multiplied by ROW_FACTORS[r * 7 // 5 % 3], exactly: neighbouring rows
+then differ in their scales, so that a scale at the wrong row shows. Everything
+is computed in double and rounded where `modelc --weights=fp8 --kv=fp8` rounds:
+
+    weights       e4m3, of each row the largest magnitude becomes 448
+    activations   e4m3 before each linear of a layer, of each token the largest
+                  magnitude becomes 448; with 2 ranks, of what a rank has
+    keys, values  e4m3 over the layer's k_scale and v_scale, saturated at 448
+    others        bf16: the residual, the outputs of linears, queries, the powers
+                  of a softmax before they meet the values, the logits
+
+Two prompts are prefilled, then 8 tokens are decoded greedily. Of SEARCHED random
+prompts those with the largest distance between best and second logit are taken.
+
+    golden.json     prompts; tokens[sequence][step]; margin: the smallest distance
+                    between the best and the second logit of any step; k_scale
+                    and v_scale of each layer, null: the checkpoint has none
+    logits-tp1.bin  f32 [step 0 = last token of the prefill, 1..8][sequence][vocab]
+    logits-tp2.bin  the same on 2 ranks
+"""
+
+import json
+import pathlib
+
+import numpy as np
+
+HERE = pathlib.Path(__file__).parent
+MODEL, OUT = HERE / "tiny-llama", HERE / "tiny-llama-fp8"
+PROMPT_LENGTHS = (5, 11)
+DECODE_STEPS = 8
+SEED, SEARCHED = 4, 256
+ROW_FACTORS = (0.5, 1.0, 2.0)
+K_SCALES = (0.03, 0.013, 0.021)
+V_SCALES = (0.017, None, 0.02)
+HEADS, KV_HEADS, HEAD_DIM, LAYERS, EPS, THETA = 4, 2, 64, 3, 1e-5, 1e4
+
+
+def bf16(x):
+    bits = np.asarray(x, np.float32).view(np.uint32)
+    rounded = (bits + 0x7FFF + (bits >> 16 & 1)) & np.uint32(0xFFFF0000)
+    return rounded.view(np.float32).astype(np.float64)
+
+
+def e4m3(x):
+    """The nearest number of 4 exponent and 3 mantissa bits, ties to even."""
+    exponent = np.maximum(np.frexp(x)[1] - 1, -6)
+    unit = np.ldexp(1.0, exponent - 3)
+    return np.clip(np.rint(x / unit) * unit, -448, 448)
+
+
+def quantise(x, parts=1):
+    """Rows, or each of `parts` of their columns, over a scale of their own."""
+    split = x.reshape(*x.shape[:-1], parts, -1)
+    largest = np.abs(split).max(-1, keepdims=True)
+    scale = np.where(largest > 0, largest / 448, 1.0)
+    return (e4m3(split / scale) * scale).reshape(x.shape)
+
+
+class Model:
+    def __init__(self, ranks):
+        self.ranks = ranks
+        self.index = json.loads((MODEL / "weights.json").read_text())
+        self.data = (MODEL / "weights.bin").read_bytes()
+        self.weights = {name: self.read(name) for name in self.index}
+
+    def read(self, name):
+        entry = self.index[name]
+        count = int(np.prod(entry["shape"]))
+        bits = np.frombuffer(self.data, np.uint16, count, entry["offset"])
+        values = (bits.astype(np.uint32) << 16).view(np.float32)
+        values = values.astype(np.float64).reshape(entry["shape"])
+        if "_proj" not in name:
+            return values
+        rows = np.arange(len(values))
+        return quantise(values * np.take(ROW_FACTORS, rows * 7 // 5 % 3)[:, None])
+
+    def norm(self, x, name):
+        factor = 1 / np.sqrt((x * x).mean(-1, keepdims=True) + EPS)
+        return x * factor * self.weights[name + ".weight"]
+
+    def linear(self, x, name):
+        return x @ self.weights[name + ".weight"].T
+
+    def add_split(self, x, y, name):
+        """x + linear(y), of which each rank has a part of the columns of y."""
+        if self.ranks == 1:
+            return bf16(x + self.linear(quantise(y), name))
+        weight = np.split(self.weights[name + ".weight"], self.ranks, axis=1)
+        parts = np.split(quantise(y, self.ranks), self.ranks, axis=-1)
+        total = sum(bf16(part @ w.T) for part, w in zip(parts, weight))
+        return bf16(x + bf16(total))
+
+    def attention(self, x, layer, past, cache):
+        """x of [batch, new, hidden]; appends to the layer's keys and values."""
+        batch, new = x.shape[:2]
+        name = f"model.layers.{layer}.self_attn."
+        q, k, v = (bf16(self.linear(x, name + p)).reshape(batch, new, -1, HEAD_DIM)
+                   for p in ("q_proj", "k_proj", "v_proj"))
+        angle = (past + np.arange(new))[:, None] * THETA ** (-np.arange(0, HEAD_DIM, 2) / HEAD_DIM)
+        cosine, sine = (f(angle).astype(np.float32)[:, None] for f in (np.cos, np.sin))
+
+        def rotate(t):
+            a, b = np.split(t, 2, axis=-1)
+            return np.concatenate([a * cosine - b * sine, b * cosine + a * sine], -1)
+
+        k_scale, v_scale = K_SCALES[layer], V_SCALES[layer] or 1.0
+        k = e4m3(rotate(k) / k_scale) * k_scale
+        v = e4m3(v / v_scale) * v_scale
+        if cache[layer]:
+            k, v = (np.concatenate([old, t], 1) for old, t in zip(cache[layer], (k, v)))
+        cache[layer] = (k, v)
+        group = HEADS // KV_HEADS
+        k, v = np.repeat(k, group, 2), np.repeat(v, group, 2)
+        scores = np.einsum("bqhd,bkhd->bhqk", bf16(rotate(q)), k) / np.sqrt(HEAD_DIM)
+        seen = np.arange(past + new) <= past + np.arange(new)[:, None]
+        powers = np.exp(np.where(seen, scores, -np.inf) - np.where(seen, scores, -np.inf).max(-1, keepdims=True))
+        sums = powers.sum(-1).transpose(0, 2, 1)[..., None]
+        return bf16(np.einsum("bhqk,bkhd->bqhd", bf16(powers), v) / sums).reshape(batch, new, -1)
+
+    def step(self, tokens, past, cache):
+        """Logits of the last of the new tokens [batch, new]."""
+        x = self.weights["model.embed_tokens.weight"][tokens]
+        for layer in range(LAYERS):
+            name = f"model.layers.{layer}."
+            n = quantise(self.norm(x, name + "input_layernorm"))
+            a = self.attention(n, layer, past, cache)
+            x = self.add_split(x, a, name + "self_attn.o_proj")
+            n = quantise(self.norm(x, name + "post_attention_layernorm"))
+            gate, up = (self.linear(n, name + "mlp." + p) for p in ("gate_proj", "up_proj"))
+            x = self.add_split(x, bf16(gate / (1 + np.exp(-gate)) * up), name + "mlp.down_proj")
+        last = bf16(self.norm(x[:, -1], "model.norm"))
+        return bf16(self.linear(last, "lm_head"))
+
+
+def run(model, prompts, forced=None):
+    """Logits [step, batch, vocab] and tokens [batch, step]; `forced` are fed."""
+    cache, past, step = [None] * LAYERS, 0, prompts
+    logits, tokens = [], []
+    for i in range(DECODE_STEPS + 1):
+        logits.append(model.step(step, past, cache))
+        past += step.shape[1]
+        tokens.append(logits[-1].argmax(-1))
+        step = (tokens[-1] if forced is None else forced[:, i])[:, None]
+    return np.stack(logits), np.stack(tokens, 1)
+
+
+def margins(logits):
+    best = np.sort(logits, -1)
+    return (best[..., -1] - best[..., -2]).min(0)
+
+
+def main():
+    OUT.mkdir(exist_ok=True)
+    generator = np.random.default_rng(SEED)
+    models = {ranks: Model(ranks) for ranks in (1, 2)}
+    prompts, tokens, logits, margin = [], [], {1: [], 2: []}, np.inf
+    for length in PROMPT_LENGTHS:
+        tried = generator.integers(0, 320, (SEARCHED, length))
+        one, chosen = run(models[1], tried)
+        two, other = run(models[2], tried, chosen)
+        same = (chosen == other).all(1)
+        worst = np.minimum(margins(one), margins(two)) * same
+        best = worst.argmax()
+        margin = min(margin, worst[best])
+        prompts.append(tried[best].tolist())
+        tokens.append(chosen[best].tolist())
+        logits[1].append(one[:, best])
+        logits[2].append(two[:, best])
+    for ranks in (1, 2):
+        values = np.stack(logits[ranks], 1)
+        (OUT / f"logits-tp{ranks}.bin").write_bytes(values.astype("<f4").tobytes())
+        print(f"tp {ranks}: logits std {values.std():.3f}")
+    difference = np.stack(logits[1]) - np.stack(logits[2])
+    print(f"margin {margin:.4f}, 1 against 2 ranks rms {np.sqrt((difference ** 2).mean()):.4f}, "
+          f"largest {np.abs(difference).max():.4f}")
+    golden = {"prompts": prompts, "tokens": tokens, "margin": float(margin),
+              "k_scale": K_SCALES, "v_scale": V_SCALES}
+    (OUT / "golden.json").write_text(json.dumps(golden, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
