@@ -89,7 +89,8 @@ void KernelPrinter::declareCarried(LoopOp loop) {
     }
     auto tile = dyn_cast<TileType>(carried.getType());
     if (tile && handsOn(init, loop, carried.getType())) {
-      spelled[carried] = spelled[init];
+      // A copy first: the map may move when it grows.
+      spelled[carried] = std::string(spelled[init]);
     } else {
       std::string start = text(init), wish = wishFor(carried);
       std::string layout = tile ? layoutName(tile, wish) : "";

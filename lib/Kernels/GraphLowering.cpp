@@ -202,8 +202,9 @@ LogicalResult GraphLowering::lower(model::LayersOp op) {
       return op.emitError("expected values of their own for the first layer, "
                           "got one that somebody else reads");
     }
-    storage[argument] = storage[init];
-    storage[result] = storage[init];
+    const Storage first = storage[init]; // a copy: the map moves as it grows
+    storage[argument] = first;
+    storage[result] = first;
   }
   if (failed(planCarried(op))) {
     return failure();

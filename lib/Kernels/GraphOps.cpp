@@ -248,8 +248,8 @@ LogicalResult GraphLowering::lower(model::RopeAppendOp op) {
   model::CacheType cache = op.getCache().getType();
   HeadShape shape = headsOf(cache, op.getHeads(), elementOf(op.getQkv()));
   bind(op.getQ(), rowsOf(op.getQkv()));
-  storage[op.getCacheOut()] = storage[op.getCache()];
-  const Storage &place = storage[op.getCache()];
+  const Storage place = storage[op.getCache()];
+  storage[op.getCacheOut()] = place;
   SmallVector<Value> arguments = {bufferOf(op.getQkv()),
                                   ropeTable(op, shape.headDim),
                                   starts(),

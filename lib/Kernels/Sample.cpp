@@ -61,6 +61,14 @@ static Scalar sortable(Scalar bits) {
   return bits ^ (shiftRight(bits, 31) & mask);
 }
 
+/// The bits of a logit, of zero without its sign: both zeros are equal.
+static Scalar bitsOfLogit(Scalar logit) {
+  KernelBuilder *k = logit.kernel;
+  Scalar bits = bitcast(convert(logit, k->f32()), k->i32());
+  Scalar minusZero = k->integer(k->i32(), std::numeric_limits<int32_t>::min());
+  return select(bits == minusZero, k->integer(k->i32(), 0), bits);
+}
+
 /// The logit that a key holds.
 static Scalar logitOf(Scalar key) {
   KernelBuilder *k = key.kernel;
@@ -78,7 +86,7 @@ Value SampledRow::keys(Scalar chunk) {
   }
   Value x = k.load("x", {1, tile.columns}, place);
   return k.map("keys", k.i64(), x, [&](Element e) {
-    Scalar bits = bitcast(convert(e[0], k.f32()), k.i32());
+    Scalar bits = bitsOfLogit(e[0]);
     Scalar index = column + e.column;
     Scalar low = k.integer(k.i64(), kIndexMask) -
                  convert(convert(index, k.i32()), k.i64());

@@ -24,6 +24,13 @@ namespace modelc_host {
 /// The largest number of E4M3FN, which a row's largest magnitude becomes.
 constexpr float kLargestE4M3 = 448;
 
+/// The power of 2 below a number that is not negative; at least `smallest`.
+inline int exponentOf(float size, int smallest) {
+  int exponent = 0;
+  std::frexp(size, &exponent);
+  return size == 0 || exponent - 1 < smallest ? smallest : exponent - 1;
+}
+
 /// Rounded to nearest even, saturated.
 inline uint8_t toE4M3(float x) {
   const int sign = std::signbit(x) ? 0x80 : 0;
@@ -34,9 +41,7 @@ inline uint8_t toE4M3(float x) {
   if (size >= kLargestE4M3) {
     return uint8_t(sign | 0x7E);
   }
-  int exponent = 0;
-  std::frexp(size, &exponent);
-  exponent = exponent - 1 < -6 ? -6 : exponent - 1;
+  const int exponent = exponentOf(size, -6);
   const int units = int(std::nearbyint(std::ldexp(size, 3 - exponent)));
   return uint8_t(sign | (((exponent + 6) << 3) + units));
 }
@@ -314,9 +319,7 @@ private:
     if (std::isnan(x) || size >= 65520) {
       return uint16_t(sign | (std::isnan(x) ? 0x7E00 : 0x7C00));
     }
-    int exponent = 0;
-    std::frexp(size, &exponent);
-    exponent = exponent - 1 < -14 ? -14 : exponent - 1;
+    const int exponent = exponentOf(size, -14);
     const int units = int(std::nearbyint(std::ldexp(size, 10 - exponent)));
     return uint16_t(sign | uint32_t(((exponent + 14) << 10) + units));
   }

@@ -4,12 +4,6 @@
 // RUN: modelc-opt %s "--kernels-build=target=mi300x family=linear shape=columns:104,inputs:448,residual:1,scaled:1,swiglu:1 types=element:f8E4M3FN tile=m:64,n:32,k:64" --schedule-finish | %emit -o %t.mi300x.h
 // RUN: %emulate -DKERNEL='"%t.mi300x.h"' -DTHREADS=256 -DMODELC_CHIP=942 -DDYNAMIC_BYTES=0 -DTILE_M=64 -DTILE_N=32 %S/Inputs/linear8.cpp -o %t.mi300x
 // RUN: env EMULATOR_COPIES=eager EMULATOR_SEED=3 %t.mi300x | FileCheck %s
-// RUN: modelc-opt %s "--kernels-build=target=h200 family=linear shape=columns:104,inputs:448,residual:1,scaled:1,swiglu:1 types=element:f8E4M3FN tile=m:64,n:32,k:64" --schedule-finish | %emit -o %t.h200.h
-// RUN: %emulate -DKERNEL='"%t.h200.h"' -DTHREADS=128 -DDYNAMIC_BYTES=163840 -DTILE_M=64 -DTILE_N=32 %S/Inputs/linear8.cpp -o %t.h200
-// RUN: env EMULATOR_COPIES=lazy %t.h200 | FileCheck %s
-// RUN: modelc-opt %s "--kernels-build=target=b200 family=linear shape=columns:104,inputs:448,residual:1,scaled:1,swiglu:1 types=element:f8E4M3FN tile=m:64,n:32,k:64" --schedule-finish | %emit -o %t.b200.h
-// RUN: %emulate -DKERNEL='"%t.b200.h"' -DTHREADS=128 -DDYNAMIC_BYTES=163840 -DTILE_M=64 -DTILE_N=32 %S/Inputs/linear8.cpp -o %t.b200
-// RUN: env EMULATOR_COPIES=eager EMULATOR_SEED=3 %t.b200 | FileCheck %s
 // Products of 8 bits with a random scale for each row and column, of which no two
 // are alike; the machine's format is that of its matrix unit, whatever is asked.
 

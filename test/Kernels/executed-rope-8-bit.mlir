@@ -1,6 +1,3 @@
-// RUN: modelc-opt %s "--kernels-build=target=mi355x family=rope-append shape=heads:4,kv_heads:2,head_dim:64 types=cache:f8E4M3FN tile=tokens:16,waves:2" --schedule-finish | %emit -o %t.mi355x.h
-// RUN: %emulate -DKERNEL='"%t.mi355x.h"' -DTHREADS=128 -DDYNAMIC_BYTES=0 -DEIGHT_BITS -DKEY_SCALE=0.005f '-DCONTEXTS={40,7,90}' '-DNEWS={40,1,20}' -DTOKENS=16 %S/Inputs/rope.cpp -o %t.mi355x
-// RUN: env EMULATOR_COPIES=lazy %t.mi355x | FileCheck %s
 // RUN: modelc-opt %s "--kernels-build=target=mi300x family=rope-append shape=heads:4,kv_heads:2,head_dim:64 types=cache:f8E4M3FN tile=tokens:16,waves:2" --schedule-finish | %emit -o %t.mi300x.h
 // RUN: %emulate -DKERNEL='"%t.mi300x.h"' -DTHREADS=128 -DMODELC_CHIP=942 -DDYNAMIC_BYTES=0 -DEIGHT_BITS -DKEY_SCALE=0.005f '-DCONTEXTS={40,7,90}' '-DNEWS={40,1,20}' -DTOKENS=16 %S/Inputs/rope.cpp -o %t.mi300x
 // RUN: env EMULATOR_COPIES=eager EMULATOR_SEED=3 %t.mi300x | FileCheck %s

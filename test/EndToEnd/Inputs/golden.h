@@ -44,7 +44,8 @@ inline std::vector<std::vector<int64_t>> numbersOf(const std::string &json,
   return lists;
 }
 
-/// One number for each layer behind a key of a JSON text; NaN where it says null.
+/// One number for each layer behind a key of a JSON text; NaN where it says
+/// null.
 inline std::vector<float> scalesOf(const std::string &json,
                                    const std::string &key) {
   std::vector<float> scales;
@@ -87,7 +88,8 @@ private:
     }
     std::string entry = index.substr(at, index.find('}', at) - at);
     size_t count = 1;
-    for (int64_t extent : numbersOf(entry, "shape")[0]) {
+    const std::vector<int64_t> shape = numbersOf(entry, "shape")[0];
+    for (int64_t extent : shape) {
       tensor.shape[tensor.rank++] = extent;
       count *= size_t(extent);
     }
@@ -105,7 +107,7 @@ private:
 
   void multiplyRows(const std::string &name, size_t rows,
                     std::vector<uint16_t> &values) const {
-    const float factors[] = {0.5f, 1, 2};
+    const float factors[] = {0.25f, 0.5f, 1};
     if (keyScales.empty() || name.find("_proj") == std::string::npos) {
       return;
     }

@@ -78,7 +78,8 @@ inline void fillRandom(Allocation<bf16> &buffer) {
 template <typename Kernel, typename... Arguments>
 void launch(const char *name, int workgroups, Kernel kernel,
             Arguments... arguments) {
-  emulator::Device device{.waveSize = modelc::kWaveSize, .sharedBytes = 163840};
+  // The emulator keeps its address.
+  static emulator::Device device{.waveSize = modelc::kWaveSize, .sharedBytes = 163840};
   emulator::Shape shape{.kernel = name,
                         .grid = {unsigned(workgroups)},
                         .block = {THREADS},

@@ -1,0 +1,174 @@
+// modelc_prepare: cuts, joins, defaults, 8 bits in both formats.
+#include "prepare.h"
+
+#include <cstdio>
+#include <map>
+
+using namespace modelc_host;
+
+namespace {
+
+int wrong = 0;
+
+void expect(const char *what, bool isRight) {
+  std::printf("%s: %s\n", what, isRight ? "right" : "wrong");
+  wrong += !isRight;
+}
+
+struct HostTensor {
+  std::vector<float> floats;
+  std::vector<uint8_t> bytes;
+  mc_tensor tensor{};
+};
+using HostCheckpoint = std::map<std::string, HostTensor>;
+
+int readFrom(void *context, const char *name, mc_tensor *tensor) {
+  auto &checkpoint = *static_cast<HostCheckpoint *>(context);
+  auto found = checkpoint.find(name);
+  if (found == checkpoint.end()) {
+    return 1;
+  }
+  HostTensor &known = found->second;
+  *tensor = known.tensor;
+  tensor->data = known.bytes.empty() ? static_cast<void *>(known.floats.data())
+                                     : known.bytes.data();
+  return 0;
+}
+
+void add(HostCheckpoint &checkpoint, const char *name, int rows, int columns,
+         std::vector<float> values) {
+  HostTensor &made = checkpoint[name];
+  made.floats = std::move(values);
+  made.tensor.type = MC_F32;
+  made.tensor.rank = columns ? 2 : 1;
+  made.tensor.shape[0] = rows;
+  made.tensor.shape[1] = columns;
+}
+
+mc_binding bind(const char *source, int type, int64_t rows, int64_t columns) {
+  mc_binding binding{};
+  binding.name = "w";
+  binding.role = MC_WEIGHT;
+  binding.source = source;
+  binding.type = type;
+  binding.rank = columns ? 2 : 1;
+  binding.shape[0] = rows;
+  binding.shape[1] = columns;
+  return binding;
+}
+
+template <class T>
+std::vector<T> prepared(HostCheckpoint &checkpoint, const char *source,
+                        int type, int64_t rows, int64_t columns, int rank,
+                        int64_t layer = 0) {
+  mc_binding binding = bind(source, type, rows, columns);
+  std::vector<T> out(size_t(rows * (columns ? columns : 1)));
+  if (prepare(&binding, layer, rank, readFrom, &checkpoint, out.data())) {
+    std::printf("%s\n", lastError);
+    out.clear();
+  }
+  return out;
+}
+
+/// What a pattern of FNUZ means, from its definition: bias 8, NaN at 0x80.
+double fromFnuz(int bits) {
+  if (bits == 0x80) {
+    return NAN;
+  }
+  const int exponent = bits >> 3 & 15, mantissa = bits & 7;
+  const double size = exponent ? std::ldexp(1 + mantissa / 8.0, exponent - 8)
+                               : std::ldexp(mantissa / 8.0, -7);
+  return bits & 0x80 ? -size : size;
+}
+
+void checkFormats() {
+  bool isSame = true, isHalf = true;
+  for (int bits = 0; bits < 256; ++bits) {
+    const float value = fromE4M3(uint8_t(bits));
+    isSame &= std::isnan(value) || toE4M3(value) == bits;
+    const double half = fromFnuz(toFnuz(uint8_t(bits)));
+    isHalf &= std::isnan(value) ? std::isnan(half) : half == value / 2;
+  }
+  expect("all numbers of 8 bits come back", isSame);
+  expect("all are half in FNUZ, without minus zero", isHalf);
+  expect("ties to even, saturation, subnormals",
+         toE4M3(17) == toE4M3(16) && toE4M3(19) == toE4M3(20) &&
+             toE4M3(1e9f) == 0x7E && toE4M3(-1e9f) == 0xFE &&
+             fromE4M3(toE4M3(0.003f)) == 0.00390625f && toE4M3(0.0009f) == 0);
+}
+
+void checkParts() {
+  HostCheckpoint c;
+  add(c, "l2.a", 4, 2, {0, 1, 2, 3, 4, 5, 6, 7});
+  add(c, "l2.b", 2, 2, {10, 11, 12, 13});
+  using Floats = std::vector<float>;
+  expect("below one another, rows of a rank",
+         prepared<float>(c, "[\"l{layer}.a\" split 0 of 2, \"l{layer}.b\"]",
+                         MC_F32, 4, 2, 1,
+                         2) == Floats({4, 5, 6, 7, 10, 11, 12, 13}));
+  expect("columns of a rank, with copies",
+         prepared<float>(c, "[\"l{layer}.a\" split 1 of 2 copies 2]", MC_F32, 4,
+                         1, 3, 2) == Floats({1, 3, 5, 7}));
+  expect("zeros behind the first rank",
+         prepared<float>(c, "[\"l2.b\" first rank]", MC_F32, 2, 2, 1) ==
+             Floats({0, 0, 0, 0}));
+  expect("defaults, doubled",
+         prepared<float>(c, "[\"k_scale\"] default 1.5 doubled", MC_F32, 1, 0,
+                         0) == Floats({3}));
+  expect("bf16 to nearest even",
+         prepared<uint16_t>(c, "[\"l2.a\"]", MC_BF16, 4, 2, 0)[3] == 0x4040);
+}
+
+void checkQuantised() {
+  HostCheckpoint c;
+  add(c, "w", 3, 4, {448, -2, 1, 0, 0, 0, 0, 0, -0.5f, 0.25f, 0.125f, -0.0f});
+  using Bytes = std::vector<uint8_t>;
+  using Floats = std::vector<float>;
+  // Scales are those of whole rows, whichever columns a rank has.
+  expect("rows over their scales",
+         prepared<uint8_t>(c, "[\"w\" split 1 of 2] stored bf16", MC_F8E4M3FN,
+                           3, 2,
+                           1) == Bytes({0x38, 0, 0, 0, toE4M3(112), 0x80}));
+  expect("the same in FNUZ",
+         prepared<uint8_t>(c, "[\"w\" split 1 of 2] stored bf16", MC_F8E4M3FNUZ,
+                           3, 2, 1) == Bytes({0x38, 0, 0, 0, toE4M3(112), 0}));
+  expect("scales", prepared<float>(c, "[\"w\"] channel_scale", MC_F32, 3, 0,
+                                   0) == Floats({1, 1, 0.5f / 448}));
+  expect("scales, doubled",
+         prepared<float>(c, "[\"w\"] channel_scale doubled", MC_F32, 3, 0, 0) ==
+             Floats({2, 2, 1.0f / 448}));
+}
+
+void checkStored() {
+  HostCheckpoint c;
+  add(c, "w", 2, 2, {});
+  c["w"].bytes = {0x01, 0x80, 0x7F, 0x38};
+  c["w"].tensor.type = MC_F8E4M3FN;
+  add(c, "w_scale", 2, 0, {0.5f, 3});
+  using Bytes = std::vector<uint8_t>;
+  using Floats = std::vector<float>;
+  expect("stored numbers are kept",
+         prepared<uint8_t>(c, "[\"w\"] stored bf16", MC_F8E4M3FN, 2, 2, 0) ==
+             Bytes({0x01, 0x80, 0x7F, 0x38}));
+  expect("and encoded for FNUZ",
+         prepared<uint8_t>(c, "[\"w\"] stored bf16", MC_F8E4M3FNUZ, 2, 2, 0) ==
+             Bytes({0x01, 0, 0x80, 0x38}));
+  expect("with their own scales",
+         prepared<float>(c, "[\"w\" split 0 of 2] channel_scale doubled",
+                         MC_F32, 1, 0, 1) == Floats({6}));
+}
+
+} // namespace
+
+int main() {
+  checkFormats();
+  checkParts();
+  checkQuantised();
+  checkStored();
+  HostCheckpoint none;
+  prepared<float>(none, "[\"missing\"]", MC_F32, 1, 0, 0);
+  add(none, "w", 2, 2, {1, 2, 3, 4});
+  prepared<float>(none, "[\"w\"]", MC_F32, 1, 2, 0);
+  prepared<float>(none, "[\"w\"]", MC_F32, 4, 2, 0);
+  return wrong;
+}
