@@ -161,7 +161,12 @@ void printText(const Report &report, const Target &target,
      << "), tensor parallel " << report.tensorParallel << ", weights "
      << report.precision << ", cache " << report.cachePrecision << "\n"
      << plain(load.inputTokens) << " tokens in, " << plain(load.outputTokens)
-     << " out, " << plain(load.sequences) << " sequences at once\n\n";
+     << " out, " << plain(load.sequences) << " sequences at once\n";
+  if (report.cachePrecision == "fp8") {
+    os << "cache scales: k_scale and v_scale of each layer in the checkpoint, "
+          "by default 1\n";
+  }
+  os << "\n";
   printService(report, os);
   printMemory(report.memory, os);
   os << "  a number opens by the name behind it: modelc explain FOLDER tpot\n";
