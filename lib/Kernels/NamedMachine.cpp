@@ -12,7 +12,9 @@ FailureOr<Target> kernels::loadNamedMachine(ModuleOp module, StringRef name,
   llvm::raw_string_ostream errors(message);
   FailureOr<Target> loaded = loadTarget(name, {}, {folder}, errors);
   if (failed(loaded)) {
-    return module.emitError() << message;
+    StringRef text = StringRef(message).rtrim();
+    text.consume_front("error: ");
+    return module.emitError() << text;
   }
   return loaded;
 }

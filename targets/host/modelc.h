@@ -84,12 +84,12 @@ typedef struct mc_binding {
  * where it stays until modelc_prepare returns. Not 0: there is none. */
 typedef int (*mc_read)(void *context, const char *name, mc_tensor *tensor);
 
-/* Makes one weight of a plan for a rank, in host memory at `out`, of the type and
- * shape of its binding: cuts, joins and converts the tensors that the binding's
- * `source` names, `layer` in place of {layer}. Numbers of 8 bits in the
- * checkpoint (e4m3, with "<name>_scale") stay what they are, others are
- * quantised. For machines of f8E4M3FNUZ numbers are halved, scales doubled. Needs
- * no device. */
+/* Makes one weight of a plan for a rank, in host memory at `out`, of the type
+ * and shape of its binding: cuts, joins and converts the tensors that the
+ * binding's `source` names, `layer` in place of {layer}. Numbers of 8 bits in
+ * the checkpoint (e4m3, with "<name>_scale") stay what they are, others are
+ * quantised. For machines of f8E4M3FNUZ numbers are halved, scales doubled.
+ * Needs no device. */
 int modelc_prepare(const mc_binding *weight, int64_t layer, int rank,
                    mc_read read, void *context, void *out);
 

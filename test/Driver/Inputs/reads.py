@@ -1,9 +1,24 @@
-"""reads.py json|csv FILE: reads an estimate as another program would."""
+"""reads.py json|csv FILE: reads an estimate as another program would.
+
+reads.py ratio FILE OTHER PHASE OP COLUMN: one number of an op over the other's.
+"""
 
 import csv
 import json
 import sys
 
+
+
+def number_of(path, phase, op, column):
+    with open(path) as file:
+        rows = [row for row in csv.DictReader(file) if (row["phase"], row["op"]) == (phase, op)]
+    return float(rows[0][column])
+
+
+if sys.argv[1] == "ratio":
+    first, second = (number_of(path, *sys.argv[4:]) for path in sys.argv[2:4])
+    print(f"{first / second:.2f}")
+    sys.exit()
 with open(sys.argv[2]) as file:
     if sys.argv[1] == "json":
         estimate = json.load(file)

@@ -20,6 +20,35 @@ static void fillTable(Allocation<float> &table) {
   }
 }
 
+namespace {
+struct Outcome {
+  std::vector<double> results, reference, lastBits;
+  int saturated = 0;
+
+  void add(bf16 value, double exact) {
+    results.push_back(asDouble(value));
+    reference.push_back(exact);
+  }
+  void addCached(bf16 value, double exact, double) { add(value, exact); }
+  /// The error in units of the last bit: at most half of it.
+  void addCached(f8 value, double exact, double scale) {
+    double wanted = std::clamp(exact / scale, -kLimit, kLimit);
+    saturated += std::fabs(wanted) == kLimit;
+    int exponent = std::max(std::ilogb(wanted), 1 - kEightBits.bias);
+    double error = asDouble(value) - wanted;
+    lastBits.push_back(1 + error / std::ldexp(1, exponent - 3));
+  }
+  void print() const {
+    if (!lastBits.empty()) {
+      std::vector<double> ones(lastBits.size(), 1);
+      compare("cache", lastBits, ones, 0.51);
+      std::printf("%s saturate\n", saturated > 20 ? "some" : "too few");
+    }
+    compare("rope", results, reference, 1.0 / 200);
+  }
+};
+} // namespace
+
 int main() {
   Sequences sequences(CONTEXTS, NEWS, 16);
   Allocation<bf16> qkv(sequences.tokens * kAll * kDim);
@@ -36,48 +65,28 @@ int main() {
          keys.data(), values.data(),
          KEY_ARGUMENT VALUE_ARGUMENT sequences.tokens, sequences.count(),
          sequences.longest(), sequences.pagesPerSequence);
-  std::vector<double> results, reference;
-  auto add = [&](bf16 value, double exact) {
-    results.push_back(asDouble(value));
-    reference.push_back(exact);
-  };
-  int saturated = 0;
-  std::vector<double> cached;
-  auto addCached = [&](CacheElement value, double exact, double scale) {
-#ifdef EIGHT_BITS
-    double wanted = std::clamp(exact / scale, -kLimit, kLimit);
-    saturated += std::fabs(wanted) == kLimit;
-    int exponent = std::max(std::ilogb(wanted), 1 - kEightBits.bias);
-    // In units of the last bit: at most half of it.
-    double error = (asDouble(value) - wanted) / std::ldexp(1, exponent - 3);
-    cached.push_back(1 + error);
-#else
-    add(value, exact);
-#endif
-  };
+  Outcome outcome;
   for (int s = 0; s < sequences.count(); ++s) {
     for (int t = 0; t < sequences.news[s]; ++t) {
       int row = sequences.starts[s] + t;
       int position = sequences.contexts[s] - sequences.news[s] + t;
       for (int i = 0; i < kHeads * kDim; ++i) {
-        add(q[row * kHeads * kDim + i],
-            rotated(qkv, row, i / kDim, i % kDim, position));
+        outcome.add(q[row * kHeads * kDim + i],
+                    rotated(qkv, row, i / kDim, i % kDim, position));
       }
       for (int i = 0; i < kKvHeads * kDim; ++i) {
         int place = sequences.row(s, position) * kKvHeads * kDim + i;
-        addCached(keys[place],
-                  rotated(qkv, row, kHeads + i / kDim, i % kDim, position),
-                  kKeyScale);
-        addCached(values[place],
-                  asDouble(qkv[(row * kAll + kHeads + kKvHeads) * kDim + i]),
-                  kValueScale);
+        outcome.addCached(
+            keys[place],
+            rotated(qkv, row, kHeads + i / kDim, i % kDim, position),
+            kKeyScale);
+        outcome.addCached(
+            values[place],
+            asDouble(qkv[(row * kAll + kHeads + kKvHeads) * kDim + i]),
+            kValueScale);
       }
     }
   }
-#ifdef EIGHT_BITS
-  compare("cache", cached, std::vector<double>(cached.size(), 1), 0.51);
-  std::printf("%s\n", saturated > 20 ? "some saturate" : "too few saturate");
-#endif
-  compare("rope", results, reference, 1.0 / 200);
+  outcome.print();
   return wrongResults;
 }

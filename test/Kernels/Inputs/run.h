@@ -79,7 +79,8 @@ template <typename Kernel, typename... Arguments>
 void launch(const char *name, int workgroups, Kernel kernel,
             Arguments... arguments) {
   // The emulator keeps its address.
-  static emulator::Device device{.waveSize = modelc::kWaveSize, .sharedBytes = 163840};
+  static emulator::Device device{.waveSize = modelc::kWaveSize,
+                                 .sharedBytes = 163840};
   emulator::Shape shape{.kernel = name,
                         .grid = {unsigned(workgroups)},
                         .block = {THREADS},
