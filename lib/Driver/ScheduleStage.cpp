@@ -17,6 +17,7 @@ static constexpr int64_t kMaxStepTokens = 16384;
 /// Seconds of a candidate, by the real passes and the real cost: what is judged
 /// is what would be emitted.
 static FailureOr<double> judge(const KernelSequence &kernels,
+                               const KernelFinisher &finisher,
                                const Target &target, const Bindings &sizes) {
   // A candidate that does not fit the machine is no mistake of the user.
   ScopedDiagnosticHandler quiet(kernels.front()->getContext(),
@@ -24,7 +25,7 @@ static FailureOr<double> judge(const KernelSequence &kernels,
   double seconds = 0;
   for (schedule::KernelOp kernel : kernels) {
     OwningOpRef<schedule::KernelOp> copy = kernel.clone();
-    if (failed(finishKernel(*copy, target))) {
+    if (failed(finisher.finish(*copy))) {
       return failure();
     }
     FailureOr<KernelCost> cost = costKernel(*copy, target, sizes);
@@ -56,11 +57,12 @@ modelc::lowerToFinalSchedule(ModuleOp phases, const Target &target,
   kernels.maxSequences = std::max(kernels.maxSequences, workload.batch);
   kernels.maxContext = std::max(kernels.maxContext,
                                 workload.inputLength + workload.outputLength);
+  KernelFinisher finisher(module->getContext(), target);
   kernels.evaluate = [&](ArrayRef<KernelSequence> candidates,
                          const SizesOfRun &sizes) {
     std::vector<FailureOr<double>> seconds;
     for (const KernelSequence &candidate : candidates) {
-      seconds.push_back(judge(candidate, target, sizes));
+      seconds.push_back(judge(candidate, finisher, target, sizes));
     }
     return seconds;
   };
@@ -68,7 +70,7 @@ modelc::lowerToFinalSchedule(ModuleOp phases, const Target &target,
     return failure();
   }
   for (schedule::KernelOp kernel : module->getOps<schedule::KernelOp>()) {
-    if (failed(finishKernel(kernel, target))) {
+    if (failed(finisher.finish(kernel))) {
       return failure();
     }
   }

@@ -71,25 +71,31 @@ void modelc::buildSchedulePipeline(OpPassManager &manager,
           [&](auto create) { manager.addPass(create()); });
 }
 
-LogicalResult modelc::finishKernel(schedule::KernelOp kernel,
-                                   const Target &target) {
-  LogicalResult result = success();
+KernelFinisher::KernelFinisher(MLIRContext *context, const Target &target) {
   inOrder(
       [&](KernelFunction function, auto) {
-        if (succeeded(result)) {
-          result = function(kernel, target);
-        }
+        passes.push_back([function, &target](schedule::KernelOp kernel) {
+          return function(kernel, target);
+        });
       },
       [&](auto create) {
-        if (succeeded(result)) {
-          PassManager manager(kernel.getContext(),
-                              schedule::KernelOp::getOperationName());
-          manager.enableVerifier(false);
-          manager.addPass(create());
-          result = manager.run(kernel);
-        }
+        auto manager = std::make_shared<PassManager>(
+            context, schedule::KernelOp::getOperationName());
+        manager->enableVerifier(false);
+        manager->addPass(create());
+        passes.push_back([manager](schedule::KernelOp kernel) {
+          return manager->run(kernel);
+        });
       });
-  return result;
+}
+
+LogicalResult KernelFinisher::finish(schedule::KernelOp kernel) const {
+  for (const auto &pass : passes) {
+    if (failed(pass(kernel))) {
+      return failure();
+    }
+  }
+  return success();
 }
 
 void modelc::registerScheduleFlags() {

@@ -10,6 +10,7 @@
 #define LIB_SCHEDULEPASSES_SCHEDULEPASSES_H
 
 #include "mlir/Pass/Pass.h"
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -39,9 +40,16 @@ struct MachineOptions {
 void buildSchedulePipeline(mlir::OpPassManager &manager,
                            const MachineOptions &options = {});
 
-/// The same passes on one kernel, for a machine that is loaded already.
-mlir::LogicalResult finishKernel(schedule::KernelOp kernel,
-                                 const Target &target);
+/// The same passes for a machine that is loaded already, one kernel after the
+/// other: they are made once. Holds on to `target`.
+class KernelFinisher {
+public:
+  KernelFinisher(mlir::MLIRContext *context, const Target &target);
+  mlir::LogicalResult finish(schedule::KernelOp kernel) const;
+
+private:
+  std::vector<std::function<mlir::LogicalResult(schedule::KernelOp)>> passes;
+};
 
 /// Makes the passes and the pipeline `schedule-finish` known by their flags.
 void registerScheduleFlags();
