@@ -24,11 +24,10 @@ static FailureOr<double> judge(const KernelSequence &kernels,
                                 [](Diagnostic &) { return success(); });
   double seconds = 0;
   for (schedule::KernelOp kernel : kernels) {
-    OwningOpRef<schedule::KernelOp> copy = kernel.clone();
-    if (failed(finisher.finish(*copy))) {
+    if (failed(finisher.finish(kernel))) {
       return failure();
     }
-    FailureOr<KernelCost> cost = costKernel(*copy, target, sizes);
+    FailureOr<KernelCost> cost = costKernel(kernel, target, sizes);
     if (failed(cost)) {
       return failure();
     }

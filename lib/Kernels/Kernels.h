@@ -31,8 +31,7 @@ using SizesOfRun = std::map<std::string, double>;
 using KernelSequence = llvm::SmallVector<schedule::KernelOp, 2>;
 
 /// Seconds of each candidate, or failure for one that cannot be scheduled on
-/// the target. All at once, so that passes run once for all; must leave the
-/// kernels as they are.
+/// the target. May change the kernels: they are erased afterwards.
 using EvaluateKernels = std::function<std::vector<llvm::FailureOr<double>>(
     llvm::ArrayRef<KernelSequence> candidates, const SizesOfRun &sizes)>;
 
