@@ -56,21 +56,43 @@ private:
   void anchorOperands(MmaOp mma);
   void anchorProducts();
   void anchorLargest();
-  void set(Value value, const Layout &layout);
+  void set(Value value, LayoutAttr layout);
   void spread();
-  void spreadForward(Value value, const Layout &layout);
-  void spreadBackward(Value value, const Layout &layout);
-  void spreadMap(MapOp map, const Layout &layout);
-  void spreadLoop(Value value, const Layout &layout);
+  void spreadForward(Value value, LayoutAttr layout);
+  void spreadBackward(Value value, LayoutAttr layout);
+  void spreadMap(MapOp map, LayoutAttr layout);
+  void spreadLoop(Value value, LayoutAttr layout);
   void settle();
   void settleUses(Operation *op);
-  void demand(OpOperand &use, const Layout &layout);
+  void demand(OpOperand &use, LayoutAttr layout);
   Value remake(Value value, TileType type, Operation *before);
-  TileType typed(Value value) const;
+  LayoutAttr attribute(const Layout &layout) const {
+    return LayoutAttr::get(kernel->getContext(), layout);
+  }
+  LayoutAttr ofAccumulator(MmaOp mma) const {
+    return attribute(accumulatorLayout(splitOf(mma, target)));
+  }
+  LayoutAttr ofA(MmaOp mma) const {
+    return attribute(operandALayout(splitOf(mma, target)));
+  }
+  LayoutAttr ofB(MmaOp mma) const {
+    Layout layout = operandBLayout(splitOf(mma, target));
+    return attribute(mma.getBTransposed() ? layout.transposed() : layout);
+  }
+  /// Of an input of a map whose result has `layout`.
+  LayoutAttr ofInput(LayoutAttr layout, TileType input, TileType result) const {
+    return input.getShape() == result.getShape()
+               ? layout
+               : attribute(layoutOfInput(layout.getLayout(), input, result));
+  }
+  LayoutAttr ofRowNumbers(Value numbers) {
+    return attribute(rowNumbersLayout(
+        tileOf(numbers), target.execution.waveSize, kernel.getWaves()));
+  }
 
   KernelOp kernel;
   const Target &target;
-  DenseMap<Value, Layout> layouts;
+  DenseMap<Value, LayoutAttr> layouts;
   SmallVector<Value> worklist;
 };
 } // namespace
@@ -80,19 +102,19 @@ private:
 //===----------------------------------------------------------------------===//
 
 /// A product lies where its instruction leaves it, whatever its users wish.
-void Inference::set(Value value, const Layout &layout) {
+void Inference::set(Value value, LayoutAttr layout) {
   if (!isValue(value) || layouts.contains(value)) {
     return;
   }
   auto mma = value.getDefiningOp<MmaOp>();
-  layouts[value] = mma ? accumulatorLayout(splitOf(mma, target)) : layout;
+  layouts[value] = mma ? ofAccumulator(mma) : layout;
   worklist.push_back(value);
 }
 
 /// An accumulator in tensor memory is read and written as its instruction
 /// leaves it.
 void Inference::anchorAccumulator(MmaOp mma) {
-  Layout layout = accumulatorLayout(splitOf(mma, target));
+  LayoutAttr layout = ofAccumulator(mma);
   set(mma.getAccumulator(), layout);
   set(mma.getResult(), layout);
   for (Operation *user : mma.getAccumulator().getUsers()) {
@@ -105,14 +127,8 @@ void Inference::anchorAccumulator(MmaOp mma) {
 }
 
 void Inference::anchorOperands(MmaOp mma) {
-  MmaSplit split = splitOf(mma, target);
-  if (isValue(mma.getA())) {
-    set(mma.getA(), operandALayout(split));
-  }
-  if (isValue(mma.getB())) {
-    Layout layout = operandBLayout(split);
-    set(mma.getB(), mma.getBTransposed() ? layout.transposed() : layout);
-  }
+  set(mma.getA(), ofA(mma));
+  set(mma.getB(), ofB(mma));
 }
 
 /// What is computed from an accumulator keeps its layout, and an operand is
@@ -158,9 +174,10 @@ void Inference::anchorLargest() {
   }
   if (largest) {
     TileType tile = tileOf(largest);
-    set(largest, blockedLayout(tile.getRows(), tile.getColumns(),
-                               128 / tile.getElementBits(),
-                               target.execution.waveSize, kernel.getWaves()));
+    set(largest,
+        attribute(blockedLayout(tile.getRows(), tile.getColumns(),
+                                128 / tile.getElementBits(),
+                                target.execution.waveSize, kernel.getWaves())));
   }
 }
 
@@ -168,18 +185,18 @@ void Inference::anchorLargest() {
 // Spreading
 //===----------------------------------------------------------------------===//
 
-void Inference::spreadMap(MapOp map, const Layout &layout) {
+void Inference::spreadMap(MapOp map, LayoutAttr layout) {
   auto result = cast<TileType>(map.getResult(0).getType());
   for (Value value : map.getResults()) {
     set(value, layout);
   }
   for (Value input : map.getInputs()) {
-    set(input, layoutOfInput(layout, tileOf(input), result));
+    set(input, ofInput(layout, tileOf(input), result));
   }
 }
 
 /// What a loop carries keeps its layout from trip to trip.
-void Inference::spreadLoop(Value value, const Layout &layout) {
+void Inference::spreadLoop(Value value, LayoutAttr layout) {
   auto spreadIndex = [&](LoopOp loop, unsigned index) {
     set(loop.getInits()[index], layout);
     set(loop.getCarried()[index], layout);
@@ -207,7 +224,7 @@ void Inference::spreadLoop(Value value, const Layout &layout) {
   }
 }
 
-void Inference::spreadForward(Value value, const Layout &layout) {
+void Inference::spreadForward(Value value, LayoutAttr layout) {
   for (Operation *user : value.getUsers()) {
     if (auto map = dyn_cast<MapOp>(user)) {
       if (tileOf(value).getShape() ==
@@ -215,13 +232,13 @@ void Inference::spreadForward(Value value, const Layout &layout) {
         spreadMap(map, layout);
       }
     } else if (auto reduce = dyn_cast<ReduceOp>(user)) {
-      set(reduce.getResult(),
-          layout.reduced(reduce.getDimension() == 0 ? "row" : "column"));
+      StringRef gone = reduce.getDimension() == 0 ? "row" : "column";
+      set(reduce.getResult(), attribute(layout.getLayout().reduced(gone)));
     }
   }
 }
 
-void Inference::spreadBackward(Value value, const Layout &layout) {
+void Inference::spreadBackward(Value value, LayoutAttr layout) {
   Operation *op = value.getDefiningOp();
   if (auto map = dyn_cast_or_null<MapOp>(op)) {
     spreadMap(map, layout);
@@ -233,7 +250,7 @@ void Inference::spreadBackward(Value value, const Layout &layout) {
 void Inference::spread() {
   while (!worklist.empty()) {
     Value value = worklist.pop_back_val();
-    Layout layout = layouts[value];
+    LayoutAttr layout = layouts[value];
     spreadLoop(value, layout);
     spreadBackward(value, layout);
     spreadForward(value, layout);
@@ -243,15 +260,6 @@ void Inference::spread() {
 //===----------------------------------------------------------------------===//
 // Settling: types, and another layout where a use needs it
 //===----------------------------------------------------------------------===//
-
-TileType Inference::typed(Value value) const {
-  auto it = layouts.find(value);
-  TileType tile = tileOf(value);
-  return it == layouts.end()
-             ? tile
-             : tile.with(Space::Register,
-                         LayoutAttr::get(value.getContext(), it->second));
-}
 
 /// A second copy of a value that costs less to make than to exchange.
 Value Inference::remake(Value value, TileType type, Operation *before) {
@@ -278,13 +286,12 @@ Value Inference::remake(Value value, TileType type, Operation *before) {
   return RelayoutOp::create(builder, before->getLoc(), type, value, Value());
 }
 
-void Inference::demand(OpOperand &use, const Layout &layout) {
+void Inference::demand(OpOperand &use, LayoutAttr layout) {
   Value value = use.get();
   if (!isValue(value) || layouts[value] == layout) {
     return;
   }
-  TileType type = tileOf(value).with(
-      Space::Register, LayoutAttr::get(value.getContext(), layout));
+  TileType type = tileOf(value).with(Space::Register, layout);
   Value other = remake(value, type, use.getOwner());
   layouts[other] = layout;
   use.set(other);
@@ -293,18 +300,16 @@ void Inference::demand(OpOperand &use, const Layout &layout) {
 void Inference::settleUses(Operation *op) {
   if (auto map = dyn_cast<MapOp>(op)) {
     auto result = cast<TileType>(map.getResult(0).getType());
-    Layout layout = layouts[map.getResult(0)];
+    LayoutAttr layout = layouts[map.getResult(0)];
     for (OpOperand &use : map->getOpOperands()) {
-      demand(use, layoutOfInput(layout, tileOf(use.get()), result));
+      demand(use, ofInput(layout, tileOf(use.get()), result));
     }
   } else if (auto mma = dyn_cast<MmaOp>(op)) {
-    MmaSplit split = splitOf(mma, target);
-    Layout b = operandBLayout(split);
     if (isValue(mma.getAccumulator())) {
-      demand(mma.getAccumulatorMutable(), accumulatorLayout(split));
+      demand(mma.getAccumulatorMutable(), ofAccumulator(mma));
     }
-    demand(mma.getAMutable(), operandALayout(split));
-    demand(mma.getBMutable(), mma.getBTransposed() ? b.transposed() : b);
+    demand(mma.getAMutable(), ofA(mma));
+    demand(mma.getBMutable(), ofB(mma));
   } else if (auto loop = dyn_cast<LoopOp>(op)) {
     for (auto [index, use] : llvm::enumerate(loop.getInitsMutable())) {
       if (isValue(use.get())) {
@@ -317,9 +322,7 @@ void Inference::settleUses(Operation *op) {
       }
     }
   } else if (OpOperand *numbers = rowNumbers(op)) {
-    demand(*numbers,
-           rowNumbersLayout(tileOf(numbers->get()), target.execution.waveSize,
-                            kernel.getWaves()));
+    demand(*numbers, ofRowNumbers(numbers->get()));
   }
 }
 
@@ -330,8 +333,9 @@ void Inference::settle() {
     settleUses(op);
   }
   auto settleType = [&](Value value) {
-    if (isValue(value)) {
-      value.setType(typed(value));
+    auto it = layouts.find(value);
+    if (it != layouts.end()) {
+      value.setType(tileOf(value).with(Space::Register, it->second));
     }
   };
   kernel.walk([&](Operation *op) {
@@ -348,9 +352,7 @@ void Inference::run() {
   anchorProducts();
   kernel.walk([&](Operation *op) {
     if (OpOperand *numbers = rowNumbers(op)) {
-      set(numbers->get(),
-          rowNumbersLayout(tileOf(numbers->get()), target.execution.waveSize,
-                           kernel.getWaves()));
+      set(numbers->get(), ofRowNumbers(numbers->get()));
     }
   });
   spread();
