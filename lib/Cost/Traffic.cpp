@@ -14,7 +14,7 @@
 
 #include "lib/Cost/Traffic.h"
 #include "dialects/Schedule/Schedule.h"
-#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 #include <cmath>
@@ -54,10 +54,7 @@ double workgroupsPerUnit(const KernelWork &work, const Target &target,
   return std::max(1.0, most);
 }
 
-static uint64_t classOf(const GridUse &use, int64_t index) {
-  if (!use.depends) {
-    return 0;
-  }
+static int64_t classOf(const GridUse &use, int64_t index) {
   return index < int64_t(use.classes.size()) ? use.classes[index] : index;
 }
 
@@ -89,16 +86,25 @@ public:
 
 private:
   double count(const Access &access, int64_t stride) const {
-    llvm::DenseSet<uint64_t> keys;
-    keys.reserve(tiles.size() / stride);
-    for (size_t number = 0; number < tiles.size(); number += stride) {
-      uint64_t key = 0;
-      for (auto [use, index] : llvm::zip(access.uses, tiles[number])) {
-        key = key * 1000003 + classOf(use, index);
+    // An address as a number whose digits are its classes along the grid.
+    llvm::SmallVector<std::pair<unsigned, int64_t>, 4> digits;
+    int64_t numbers = 1;
+    for (auto [dimension, use] : llvm::enumerate(access.uses)) {
+      if (use.depends) {
+        digits.push_back({dimension, int64_t(work.grid[dimension])});
+        numbers *= digits.back().second;
       }
-      keys.insert(key);
     }
-    return keys.size();
+    llvm::BitVector seen(numbers);
+    for (size_t launched = 0; launched < tiles.size(); launched += stride) {
+      int64_t number = 0;
+      for (auto [dimension, size] : digits) {
+        number = number * size +
+                 classOf(access.uses[dimension], tiles[launched][dimension]);
+      }
+      seen.set(number);
+    }
+    return seen.count();
   }
 
   const KernelWork &work;
