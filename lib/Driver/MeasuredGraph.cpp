@@ -52,18 +52,29 @@ static std::string linear(const MeasuredRow &row) {
 
 static std::string attention(const MeasuredRow &row) {
   int64_t columns = row.heads * row.headDim;
-  StringRef cache = row.cacheType == "fp8" ? "f8E4M3FN" : "bf16";
-  std::string body = formatv(R"(
+  bool isNarrow = row.cacheType == "fp8";
+  std::string cache =
+      formatv("!model.cache<kv_heads = {0}, head_dim = {1}, {2}, page = 64>",
+              row.kvHeads, row.headDim, isNarrow ? "f8E4M3FN" : "bf16")
+          .str();
+  StringRef scales = isNarrow ? R"(
+  %ks = model.weight ["k_scale"] stored f32 : tensor<1xf32>
+  %vs = model.weight ["v_scale"] stored f32 : tensor<1xf32>)"
+                              : "";
+  std::string made =
+      isNarrow ? "scaled %ks, %vs : " + cache + ", tensor<1xf32>, tensor<1xf32>"
+               : ": " + cache;
+  std::string body = formatv(R"({1}
   %g = model.weight ["norm"] : tensor<{0}xbf16>
   %z = model.layers 1 carry (%h = %x : tensor<?x{0}xbf16>) {{
-    %c = model.cache : !model.cache<kv_heads = {1}, head_dim = {2}, {3}, page = 64>
+    %c = model.cache {2}
     %n = model.norm %h, %g eps 1.0e-5 : tensor<?x{0}xbf16>, tensor<{0}xbf16> -> tensor<?x{0}xbf16>
-    %a = model.attention %n, %c, %batch : tensor<?x{0}xbf16>, !model.cache<kv_heads = {1}, head_dim = {2}, {3}, page = 64>
+    %a = model.attention %n, %c, %batch : tensor<?x{0}xbf16>, {3}
     %r = model.add %h, %a : tensor<?x{0}xbf16>
     model.yield %r : tensor<?x{0}xbf16>
   }
   %y = model.norm %z, %g eps 1.0e-5 : tensor<?x{0}xbf16>, tensor<{0}xbf16> -> tensor<?x{0}xbf16>)",
-                             columns, row.kvHeads, row.headDim, cache)
+                             columns, scales, made, cache)
                          .str();
   StringRef phase = row.kind == Measurement::Prefill ? "prefill" : "decode";
   return around("", phase, columns, columns, body);

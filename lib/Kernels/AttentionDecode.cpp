@@ -2,15 +2,15 @@
 //
 // A workgroup owns one sequence, one KV head with its group of query heads (the
 // rows of one tile), and one part of the keys, which it walks. It leaves an
-// unnormalised result with its maximum and sum; a second kernel owns one
-// sequence and group and joins the parts.
+// unnormalised result with its maximum and sum; a second kernel owns one head
+// of one sequence and joins the parts.
 //
 //===----------------------------------------------------------------------===//
 
 #include "lib/Kernels/Families.h"
 #include "lib/Kernels/KernelBuilder.h"
 #include "lib/Kernels/Softmax.h"
-#include "llvm/Support/MathExtras.h"
+#include <limits>
 
 using namespace mlir;
 using namespace modelc;
@@ -18,6 +18,7 @@ using namespace modelc::kernels;
 using namespace modelc::schedule;
 
 static constexpr int64_t kDynamic = ShapedType::kDynamic;
+static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 namespace {
 /// The parts of all splits in memory.
@@ -117,21 +118,57 @@ KernelOp kernels::buildAttentionDecode(OpBuilder &builder, const Label &label,
   return k.finish(label.note);
 }
 
-/// One more part in the running softmax.
-static Softmax addPart(KernelBuilder &k, Softmax softmax, Softmax part) {
+namespace {
+/// Joins the parts of one head of one sequence, several of them in a trip: the
+/// rows of one tile.
+struct Combine {
+  KernelBuilder &k;
+  const HeadShape &shape;
+  const DecodeTile &tile;
+  Parts parts;
+  Scalar splits;
+
+  Softmax addParts(Scalar trip, Softmax softmax, Scalar sequence, Scalar head);
+};
+} // namespace
+
+Softmax Combine::addParts(Scalar trip, Softmax softmax, Scalar sequence,
+                          Scalar head) {
   Type f32 = k.f32();
-  Value maximum = k.map("max", f32, {softmax.maximum, part.maximum},
+  Scalar first = k.name("first", trip * static_cast<double>(tile.combineParts));
+  Scalar row = k.name("part_row", sequence * splits + first);
+  Scalar limit = k.name("limit", (sequence + 1.0) * splits);
+  auto load = [&](StringRef name, Value buffer, int64_t width, int64_t column) {
+    return k.load(
+        name, {tile.combineParts, width},
+        at(buffer, {row, head, k.constant(column)}).walks(0, 2).valid({limit}));
+  };
+  // The first part has keys, so that the maximum is finite from the first trip
+  // on.
+  Value highest = k.map(
+      "highest", f32, load("part_max", parts.statistic, 1, 0), [&](Element e) {
+        return select(first + e.row < splits, e[0], k.number(f32, -kInfinity));
+      });
+  Value best = k.reduce("best", Combiner::Max, highest, 0);
+  Value maximum = k.map("max", f32, {softmax.maximum, best},
                         [](Element e) { return kernels::maximum(e[0], e[1]); });
   auto decay = [&](StringRef name, Value from) {
     return k.map(name, f32, {from, maximum},
                  [](Element e) { return exp2(e[0] - e[1]); });
   };
-  Value left = decay("left", softmax.maximum);
-  Value right = decay("right", part.maximum);
-  auto join = [](Element e) { return e[0] * e[1] + e[2] * e[3]; };
-  return {k.map("o", f32, {softmax.result, left, part.result, right}, join),
-          maximum,
-          k.map("sum", f32, {softmax.sum, left, part.sum, right}, join)};
+  Value before = decay("before", softmax.maximum);
+  Value weights = decay("weights", highest);
+  auto joined = [&](StringRef name, Value sum, Value ofParts) {
+    Value weighted = k.map("weighted", f32, {ofParts, weights},
+                           [](Element e) { return e[0] * e[1]; });
+    Value added = k.reduce("added", Combiner::Add, weighted, 0);
+    return k.map(name, f32, {sum, before, added},
+                 [](Element e) { return e[0] * e[1] + e[2]; });
+  };
+  return {
+      joined("o", softmax.result, load("part", parts.result, shape.headDim, 0)),
+      maximum,
+      joined("sum", softmax.sum, load("part_sum", parts.statistic, 1, 1))};
 }
 
 KernelOp kernels::buildAttentionCombine(OpBuilder &builder, const Label &label,
@@ -139,7 +176,7 @@ KernelOp kernels::buildAttentionCombine(OpBuilder &builder, const Label &label,
                                         const DecodeTile &tile,
                                         Range sequences) {
   KernelBuilder k(builder, label.symbol, label.op, tile.combineWaves);
-  Parts parts = Parts::declare(k, shape);
+  Combine kernel = {k, shape, tile, Parts::declare(k, shape), {}};
   Value valueScale;
   if (shape.isScaled()) {
     valueScale = k.buffer("v_scale", {1}, k.f32());
@@ -147,32 +184,19 @@ KernelOp kernels::buildAttentionCombine(OpBuilder &builder, const Label &label,
   Value out =
       k.buffer("out", {kDynamic, shape.heads, shape.headDim}, shape.element);
   Scalar count = k.size("sequences", sequences.minimum, sequences.maximum);
-  Scalar splits = k.size("splits", 1, tile.maxSplits);
-  int64_t rows = llvm::PowerOf2Ceil(shape.group());
-  k.grid({{"s", count}, {"h", k.constant(shape.kvHeads)}}, [&](ArrayRef<Scalar>
-                                                                   index) {
-    Scalar head = k.name("head", index[1] * static_cast<double>(shape.group()));
-    Scalar limit = head + static_cast<double>(shape.group());
-    Softmax start = Softmax::start(k, rows, shape.headDim);
-    auto body = [&](Scalar split, ValueRange carried) {
-      Scalar row = k.name("part_row", index[0] * splits + split);
-      auto load = [&](StringRef name, Value buffer, int64_t width,
-                      int64_t column) {
-        return k.load(name, {rows, width},
-                      Parts::heads(k, buffer, row, head, limit, column));
-      };
-      // The first part has keys, so that the maximum is finite from the
-      // first trip on.
-      Softmax part = {load("part", parts.result, shape.headDim, 0),
-                      load("part_max", parts.statistic, 1, 0),
-                      load("part_sum", parts.statistic, 1, 1)};
-      return addPart(k, Softmax::of(carried), part).values();
-    };
-    Softmax end =
-        Softmax::of(k.loop("split", splits, "", start.carried(), body));
-    k.store(
-        finishSoftmax(k, shape, end, valueScale),
-        at(out, {index[0], head, k.constant(0)}).walks(1, 2).valid({limit}));
-  });
+  kernel.splits = k.size("splits", 1, tile.maxSplits);
+  Scalar trips = ceilDiv(kernel.splits, tile.combineParts);
+  k.grid({{"s", count}, {"h", k.constant(shape.heads)}},
+         [&](ArrayRef<Scalar> index) {
+           Softmax start = Softmax::start(k, 1, shape.headDim);
+           auto body = [&](Scalar t, ValueRange carried) {
+             return kernel.addParts(t, Softmax::of(carried), index[0], index[1])
+                 .values();
+           };
+           Softmax end =
+               Softmax::of(k.loop("t", trips, "", start.carried(), body));
+           k.store(finishSoftmax(k, shape, end, valueScale),
+                   at(out, {index[0], index[1], k.constant(0)}).walks(1, 2));
+         });
   return k.finish(label.note);
 }

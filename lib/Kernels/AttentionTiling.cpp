@@ -198,6 +198,9 @@ Chosen<PrefillTile> Tiling::prefill(OpBuilder &builder, const HeadShape &shape,
 // Decode
 //===----------------------------------------------------------------------===//
 
+/// Elements of the parts that a thread of the joining kernel holds at most.
+static constexpr int64_t kCombineRegisters = 64;
+
 DecodeTile Tiling::decode(const HeadShape &shape) const {
   DecodeTile tile;
   tile.queries = std::max<int64_t>(16, llvm::PowerOf2Ceil(shape.group()));
@@ -211,9 +214,10 @@ DecodeTile Tiling::decode(const HeadShape &shape) const {
   tile.maxSplits = std::clamp<int64_t>(
       llvm::PowerOf2Ceil(llvm::divideCeil(fullGrid(), shape.kvHeads)), 1,
       std::max<int64_t>(1, options.maxContext / tile.keys));
+  tile.combineParts = std::min(tile.combineParts, tile.maxSplits);
   tile.combineWaves =
-      std::clamp<int64_t>(llvm::PowerOf2Ceil(shape.group()) * shape.headDim /
-                              (target.execution.waveSize * 8),
+      std::clamp<int64_t>(tile.combineParts * shape.headDim /
+                              (target.execution.waveSize * kCombineRegisters),
                           1, 4);
   return tile;
 }

@@ -178,6 +178,7 @@ struct DecodeTile {
   int64_t queries = 16, keys = 0; ///< rows of the packed group, keys of a trip
   int64_t waves = 4;
   int64_t maxSplits = 1;
+  int64_t combineParts = 16; ///< that are joined in one trip
   int64_t combineWaves = 1;
 };
 

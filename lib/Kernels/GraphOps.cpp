@@ -268,17 +268,24 @@ LogicalResult GraphLowering::lower(model::RopeAppendOp op) {
   return success();
 }
 
-/// As many parts of the keys as fill the machine, and all parts of a step.
+/// As many parts of the keys as fill the machine, of one tile at least, and all
+/// parts of a step.
 std::pair<Value, Value> GraphLowering::splitsOf(const HeadShape &shape) {
   std::pair<Value, Value> &known = splits[shape.kvHeads];
   if (!known.first) {
     Value sequences = plan.sizes.sequences;
-    int64_t most = library.tiling.decode(shape).maxSplits;
+    DecodeTile tile = library.tiling.decode(shape);
     Value groups =
         plan.compute<arith::MulIOp>(sequences, plan.constant(shape.kvHeads));
     Value share = plan.compute<arith::CeilDivSIOp>(
         plan.constant(library.tiling.fullGrid()), groups);
-    known.first = plan.compute<arith::MinSIOp>(share, plan.constant(most));
+    Value tiles = plan.compute<arith::CeilDivSIOp>(
+        plan.compute<arith::MulIOp>(plan.sizes.pagesPerSequence,
+                                    plan.constant(shape.pageSize)),
+        plan.constant(tile.keys));
+    known.first = plan.compute<arith::MinSIOp>(
+        plan.compute<arith::MinSIOp>(share, tiles),
+        plan.constant(tile.maxSplits));
     known.second = plan.compute<arith::MulIOp>(sequences, known.first);
   }
   return known;

@@ -235,6 +235,7 @@ static void buildDecodePart(const Request &r, bool isCombine) {
   tile.keys = s.integer("keys", 64);
   tile.waves = s.integer("waves", tile.waves);
   tile.maxSplits = s.integer("splits", 8);
+  tile.combineParts = s.integer("combine_parts", tile.combineParts);
   tile.combineWaves = s.integer("combine_waves", tile.combineWaves);
   auto build = isCombine ? buildAttentionCombine : buildAttentionDecode;
   build(r.builder, r.label, r.heads(), tile, r.rows());

@@ -14,6 +14,7 @@
 // CHECK: schedule.store %{{.*}}#1, %stat[%part_row, %head, %c0]
 // CHECK: schedule.store %{{.*}}#2, %stat[%part_row, %head, %c1]
 
-// COMBINE: schedule.loop (%split) = (%c0) to (%splits) on sequence carry(%o = {{.*}}, %max = {{.*}}, %sum = {{.*}})
-// COMBINE: schedule.load %part[%part_row, %head, %c0] valid(%{{.*}}) : {{.*}} -> !schedule.tile<4x128xf32>
-// COMBINE: schedule.store %result, %out[%s, %head, %c0]
+// COMBINE: schedule.loop (%s, %h) = {{.*}} to (%sequences, %c8) on workgroups
+// COMBINE: schedule.loop (%t) = (%c0) to (%{{.*}}) on sequence carry(%o = {{.*}}, %max = {{.*}}, %sum = {{.*}})
+// COMBINE: schedule.load %part[%part_row, %h, %c0] {{.*}}valid(%limit) {{.*}} -> !schedule.tile<16x128xf32>
+// COMBINE: schedule.store %result, %out[%s, %h, %c0]
