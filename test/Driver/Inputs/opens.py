@@ -55,6 +55,7 @@ def check_figures(values, prefix=""):
 
 for phase in ("prefill", "decode"):
     for row in estimate[phase]["ops"]:
+        assert row["expectation_s"] >= 0.9999 * row["bound_s"], row
         text = explain(row["op"], f"--phase={phase}")
         seconds = 0
         for value, unit in re.findall(r" x .* = ([\d.]+) (\w+) of ", text):
