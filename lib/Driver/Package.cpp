@@ -142,7 +142,8 @@ readCompilation(llvm::StringRef folder, llvm::raw_ostream &errors) {
   FailureOr<SourceFile> file =
       SourceFile::read(fileOf(folder, kCompilation), errors);
   if (failed(file)) {
-    errors << "note: expected the folder that 'modelc MODEL -o FOLDER' wrote\n";
+    errors << "modelc: note: expected the folder that 'modelc MODEL -o FOLDER' "
+              "wrote\n";
     return failure();
   }
   FailureOr<Node> root = parseJson(*file, errors);

@@ -181,6 +181,11 @@ static std::string pathOf(llvm::StringRef nameOrPath,
     for (const TargetFile &product : listTargets(searchDirs)) {
       names.push_back(product.name);
     }
+    if (names.empty()) {
+      sayError(errors) << "expected target files in '" << searchDirs.front()
+                       << "', got none; try --targets-dir=FOLDER\n";
+      return "";
+    }
     sayError(errors) << "unknown target \"" << nameOrPath << "\""
                      << didYouMean(nameOrPath, views(names))
                      << ", expected a .toml file or one of "

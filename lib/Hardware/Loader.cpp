@@ -266,6 +266,7 @@ void Loader::readFile(const SourceFile &file, const Node &root) {
 }
 
 void Loader::checkComplete(const SourceFile &file) {
+  std::vector<std::string> missing;
   for (const Field<Target> &field : targetFields()) {
     std::string key = field.name;
     auto next = target.facts.lower_bound(key);
@@ -278,10 +279,20 @@ void Loader::checkComplete(const SourceFile &file) {
              llvm::StringRef(target.facts.lower_bound(key + ".")->first)
                  .starts_with(key + ".");
     if (!found && field.need != Need::Optional) {
-      error(file, {},
-            "missing key " + key + " (" + field.meaning +
-                (field.unit.empty() ? "" : ", in " + field.unit.str()) + ")");
+      missing.push_back("missing key " + key + " (" + field.meaning.str() +
+                        (field.unit.empty() ? "" : ", in " + field.unit.str()) +
+                        ")");
     }
+  }
+  constexpr size_t kMost = 5; // more come from one mistake
+  if (missing.size() > kMost) {
+    error(file, {},
+          missing.front() + " and " + llvm::Twine(missing.size() - 1) +
+              " others, try inherits = \"...\", the architecture of the chip");
+    return;
+  }
+  for (const std::string &message : missing) {
+    error(file, {}, message);
   }
 }
 

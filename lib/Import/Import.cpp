@@ -77,6 +77,9 @@ importTable(StringRef filename, const ImportOptions &options,
 
 static FailureOr<OwningOpRef<ModuleOp>>
 importMlir(StringRef filename, MLIRContext *context, raw_ostream &notes) {
+  if (failed(SourceFile::read(filename, notes))) {
+    return failure();
+  }
   context->loadDialect<model::ModelDialect>();
   llvm::SourceMgr sources;
   SourceMgrDiagnosticHandler handler(sources, context, notes);
