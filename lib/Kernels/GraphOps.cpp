@@ -283,9 +283,9 @@ std::pair<Value, Value> GraphLowering::splitsOf(const HeadShape &shape) {
         plan.compute<arith::MulIOp>(plan.sizes.pagesPerSequence,
                                     plan.constant(shape.pageSize)),
         plan.constant(tile.keys));
-    known.first = plan.compute<arith::MinSIOp>(
-        plan.compute<arith::MinSIOp>(share, tiles),
-        plan.constant(tile.maxSplits));
+    known.first =
+        plan.compute<arith::MinSIOp>(plan.compute<arith::MinSIOp>(share, tiles),
+                                     plan.constant(tile.maxSplits));
     known.second = plan.compute<arith::MulIOp>(sequences, known.first);
   }
   return known;
