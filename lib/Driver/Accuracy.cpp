@@ -2,6 +2,7 @@
 
 #include "lib/Driver/Driver.h"
 #include "lib/Driver/Predict.h"
+#include "lib/Support/Support.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Format.h"
@@ -185,14 +186,13 @@ int modelc::benchMain(int argc, char **argv) {
       "targets-dir", cl::desc("folder of the target files"),
       cl::init(MODELC_TARGETS_DIR), cl::cat(category), cl::sub(accuracy));
   cl::HideUnrelatedOptions(category);
-  if (!cl::ParseCommandLineOptions(argc, argv,
-                                   "holds predictions against measurements\n",
-                                   &llvm::errs())) {
+  if (!parseCommandLine(argc, argv, "holds predictions against measurements\n",
+                        llvm::errs())) {
     return kExitUsage;
   }
   if (!accuracy || stride == 0) {
-    llvm::errs() << "modelc-bench: expected 'modelc-bench accuracy FILE...' "
-                    "with --every of at least 1\n";
+    sayError(llvm::errs()) << "expected 'modelc-bench accuracy FILE...' with "
+                              "--every of at least 1\n";
     return kExitUsage;
   }
   for (const std::string &path : files) {

@@ -60,6 +60,9 @@ int modelc::emitMain(int argc, char **argv) {
   DialectRegistry registry;
   registerEverything(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  if (input != "-" && failed(SourceFile::read(input, llvm::errs()))) {
+    return kInputError;
+  }
   llvm::SourceMgr sources;
   SourceMgrDiagnosticHandler handler(sources, &context);
   OwningOpRef<ModuleOp> module =
