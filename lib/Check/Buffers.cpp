@@ -37,7 +37,8 @@ FailureOr<uint64_t> Buffers::place(const CheckArgument &argument,
   }
   auto known = byFile.find(argument.file);
   if (!argument.file.empty() && known != byFile.end()) {
-    return address = known->second;
+    address = known->second;
+    return address + argument.offset;
   }
   FailureOr<std::vector<uint8_t>> bytes = bytesOf(argument, errors);
   if (failed(bytes)) {
@@ -48,7 +49,7 @@ FailureOr<uint64_t> Buffers::place(const CheckArgument &argument,
   if (!argument.file.empty()) {
     byFile[argument.file] = address;
   }
-  return address;
+  return address + argument.offset;
 }
 
 LogicalResult Buffers::write(const CheckCase &of, const AddressSpace &memory,

@@ -16,8 +16,8 @@ llvm::LogicalResult say(llvm::raw_ostream &errors, const llvm::Twine &message);
 /// Where the arguments lie. Arguments of one file are one buffer.
 class Buffers {
 public:
-  /// Puts the buffer of an argument into memory and returns its address; 0 for
-  /// a value.
+  /// Puts the buffer of an argument into memory and returns the address that a
+  /// kernel gets; 0 for a value.
   llvm::FailureOr<uint64_t> place(const CheckArgument &argument,
                                   AddressSpace &memory,
                                   llvm::raw_ostream &errors);

@@ -132,7 +132,7 @@ LogicalResult CaseReader::readMap(const Node &node, CheckArgument &to) {
   to.file = resolve(*node.find("buffer"));
   map.elementBytes = uint32_t(bytes->integer);
   const Node *offset = node.find("offset"), *swizzle = node.find("swizzle");
-  map.offset = offset ? uint64_t(offset->integer) : 0;
+  to.offset = offset ? uint64_t(offset->integer) : 0;
   map.swizzleBytes = swizzle ? uint32_t(swizzle->integer) : 0;
   return success();
 }
@@ -141,9 +141,12 @@ LogicalResult CaseReader::readArgument(const Node &node, CheckArgument &to) {
   StringRef wanted = "expected an argument: {\"buffer\": file}, "
                      "{\"buffer_bytes\": n}, {\"map\": {...}} or {\"i32\", "
                      "\"i64\", \"f32\" or \"f64\": value}";
-  if (!node.isTable() || node.members.size() != 1) {
+  const Node *offset = node.isTable() ? node.find("offset") : nullptr;
+  if (!node.isTable() || node.members.size() != (offset ? 2 : 1) ||
+      (offset && !offset->isInteger())) {
     return error(node, wanted);
   }
+  to.offset = offset ? uint64_t(offset->integer) : 0;
   const Member &member = node.members.front();
   if (member.key == "buffer" && member.value.isString()) {
     to.isBuffer = true;

@@ -129,6 +129,10 @@ static LogicalResult runMachineCode(const CheckCase &from, const Target *target,
   KernelRun launch;
   launch.kernel = &code->kernel;
   launch.code = std::move(decoded->instructions);
+  if (options.listsUnknown) {
+    printUnknown(launch.code, report);
+    return success();
+  }
   launch.openFormats = decoded->openFormats;
   launch.grid = from.grid;
   launch.block = from.block;
@@ -176,6 +180,9 @@ int modelc::checkMain(int argc, char **argv) {
   cl::opt<uint64_t> most("max-instructions", cl::init(4000000000),
                          cl::cat(category),
                          cl::desc("of all waves, before it gives up"));
+  cl::opt<bool> unknown("unknown", cl::cat(category),
+                        cl::desc("runs nothing, lists the instructions of the "
+                                 "kernel that are not modelled"));
   cl::HideUnrelatedOptions(category);
   if (!parseCommandLine(argc, argv,
                         "Runs compiled kernels instruction by instruction\n",
@@ -188,6 +195,7 @@ int modelc::checkMain(int argc, char **argv) {
   }
   CheckOptions options;
   options.targetFolders = targets;
+  options.listsUnknown = unknown;
   options.maxInstructions = most;
   std::error_code error;
   raw_fd_ostream out(report, error);

@@ -31,7 +31,6 @@ namespace modelc {
 
 /// How a tensor in a buffer is cut into boxes; innermost dimension first.
 struct CheckMap {
-  uint64_t offset = 0; // bytes, of the tensor in the buffer
   uint32_t elementBytes = 0;
   uint32_t swizzleBytes = 0;            // 0, 32, 64 or 128
   std::vector<uint64_t> sizes, strides; // elements; bytes, from the second on
@@ -44,6 +43,7 @@ struct CheckArgument {
   std::optional<CheckMap> map;
   std::string file;           // bytes of a buffer; empty: all bits set
   uint64_t bufferBytes = 0;   // of a buffer without a file
+  uint64_t offset = 0;        // of what the kernel gets, in the buffer
   std::vector<uint8_t> value; // of anything else, as it lies in memory
 };
 
@@ -68,6 +68,7 @@ struct CheckCase {
 struct CheckOptions {
   std::vector<std::string> targetFolders; // where names of targets are searched
   uint64_t maxInstructions = 4000000000;  // of all waves together
+  bool listsUnknown = false; // runs nothing, prints what is not modelled
 };
 
 /// Reads a case from JSON; says on `errors` what is wrong with it.

@@ -5,7 +5,10 @@
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Support/raw_ostream.h"
 #include <cstdint>
+#include <set>
+#include <string>
 
 namespace llvm::json {
 class OStream;
@@ -45,6 +48,20 @@ struct Counts {
   uint64_t repeatedBytes = 0;         // copied by several waves to one place
   uint64_t lines = 0, leastLines = 0; // of 128 bytes
 };
+
+/// Prints the names of instructions that nothing is known to do, one a line.
+template <typename Code>
+void printUnknown(const Code &code, llvm::raw_ostream &os) {
+  std::set<std::string> names;
+  for (const auto &instruction : code) {
+    if (!instruction.handler) {
+      names.insert(instruction.name);
+    }
+  }
+  for (const std::string &name : names) {
+    os << name << "\n";
+  }
+}
 
 /// One instruction of the code and how often waves ran it.
 struct Executed {

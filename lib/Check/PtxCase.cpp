@@ -51,7 +51,7 @@ encode(const CheckMap &from, uint64_t base, raw_ostream &errors) {
   TensorMap map;
   map.rank = uint16_t(from.sizes.size());
   map.elementBytes = uint16_t(from.elementBytes);
-  map.base = base + from.offset;
+  map.base = base;
   map.swizzleBytes = uint16_t(from.swizzleBytes);
   for (unsigned axis = 0; axis < map.rank; ++axis) {
     map.sizes[axis] = from.sizes[axis];
@@ -147,6 +147,10 @@ LogicalResult modelc::ptx::runCase(const CheckCase &from, const Target *target,
       parseProgram((*file)->getBuffer(), from.code, from.kernel, errors);
   if (failed(program)) {
     return failure();
+  }
+  if (options.listsUnknown) {
+    check::printUnknown(program->code, report);
+    return success();
   }
   KernelRun launch;
   launch.program = &*program;

@@ -42,11 +42,19 @@ struct Minimum {
   T operator()(T a, T b) const {
     return std::fmin(a, b);
   }
+  template <typename T>
+  T operator()(T a, T b, T c) const {
+    return std::fmin(std::fmin(a, b), c);
+  }
 };
 struct Maximum {
   template <typename T>
   T operator()(T a, T b) const {
     return std::fmax(a, b);
+  }
+  template <typename T>
+  T operator()(T a, T b, T c) const {
+    return std::fmax(std::fmax(a, b), c);
   }
 };
 struct Fused {
@@ -179,15 +187,27 @@ static Handler handlerOf(StringRef name, const Instruction &i) {
   if (i.type != Type::F32 && i.type != Type::F64) {
     return nullptr;
   }
-  return name == "add"   ? two<Add>(i)
-         : name == "sub" ? two<Subtract>(i)
-         : name == "mul" ? two<Multiply>(i)
-         : name == "div" ? two<Divide>(i)
-         : name == "min" ? two<Minimum>(i)
-         : name == "max" ? two<Maximum>(i)
-         : name == "neg" ? one<Negate>(i)
-         : name == "abs" ? one<Absolute>(i)
-                         : three<Fused>(i);
+  switch (i.operands.size()) {
+  case 2:
+    return name == "neg"   ? one<Negate>(i)
+           : name == "abs" ? one<Absolute>(i)
+                           : nullptr;
+  case 3:
+    return name == "add"   ? two<Add>(i)
+           : name == "sub" ? two<Subtract>(i)
+           : name == "mul" ? two<Multiply>(i)
+           : name == "div" ? two<Divide>(i)
+           : name == "min" ? two<Minimum>(i)
+           : name == "max" ? two<Maximum>(i)
+                           : nullptr;
+  case 4:
+    return name == "fma" || name == "mad" ? three<Fused>(i)
+           : name == "min"                ? three<Minimum>(i)
+           : name == "max"                ? three<Maximum>(i)
+                                          : nullptr;
+  default:
+    return nullptr;
+  }
 }
 
 bool modelc::ptx::decodeFloat(Instruction &i, Modifiers modifiers) {

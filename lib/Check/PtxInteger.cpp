@@ -114,13 +114,13 @@ template <typename Op>
 static bool decodeTwo(Instruction &i, ArrayRef<StringRef>) {
   i.handler = forInteger<Two<Op>::template Of>(i.type);
   i.kind = check::Kind::Vector;
-  return i.handler;
+  return i.handler && i.operands.size() == 3;
 }
 template <typename Op>
 static bool decodeOne(Instruction &i, ArrayRef<StringRef>) {
   i.handler = forInteger<One<Op>::template Of>(i.type);
   i.kind = check::Kind::Vector;
-  return i.handler;
+  return i.handler && i.operands.size() == 2;
 }
 
 static bool decodeMultiply(Instruction &i, ArrayRef<StringRef> modifiers) {

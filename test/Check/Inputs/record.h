@@ -34,6 +34,11 @@ inline void writeFile(const std::string &path, const void *bytes, size_t size) {
   file.write(static_cast<const char *>(bytes), std::streamsize(size));
 }
 
+inline std::string extent(const emulator::Dim3 &d) {
+  return "[" + std::to_string(d.x) + ", " + std::to_string(d.y) + ", " +
+         std::to_string(d.z) + "]";
+}
+
 /// One kernel's case while it is written.
 struct Case {
   std::string stem, arguments, outputs;
@@ -41,30 +46,38 @@ struct Case {
   std::map<const void *, std::string> files;
   int count = 0;
 
+  explicit Case(const emulator::Shape &shape)
+      : stem(std::string(std::getenv("CHECK_CASES")) + "/" +
+             std::to_string(cases++) + "." + shape.kernel) {}
   void add(const std::string &argument) {
     arguments += (count++ ? ", " : "") + argument;
   }
-  /// Writes a buffer when it is first named; returns its file.
-  std::string file(const void *pointer) {
-    auto found = buffers().find(pointer);
-    if (found == buffers().end()) {
+  /// Writes a buffer when it is first named; returns its file and where in it
+  /// `pointer` is, as members of a table.
+  std::string place(const void *pointer) {
+    auto next = buffers().upper_bound(pointer);
+    auto found = next == buffers().begin() ? buffers().end() : std::prev(next);
+    if (found == buffers().end() ||
+        (const char *)pointer > (const char *)found->first + found->second) {
       std::fprintf(stderr, "argument %d is no buffer\n", count);
       std::abort();
     }
-    std::string &base = files[pointer];
+    std::string &base = files[found->first];
     if (base.empty()) {
       base = stem + "." + std::to_string(count);
-      writeFile(base + ".in", pointer, found->second);
-      expected[base + ".expected"] = pointer;
+      writeFile(base + ".in", found->first, found->second);
+      expected[base + ".expected"] = found->first;
       outputs += std::string(outputs.empty() ? "" : ", ") +
                  "{\"argument\": " + std::to_string(count) + ", \"file\": \"" +
                  base + ".out\"}";
     }
-    return base + ".in";
+    long offset = (const char *)pointer - (const char *)found->first;
+    return "\"buffer\": \"" + base + ".in\"" +
+           (offset ? ", \"offset\": " + std::to_string(offset) : "");
   }
   template <typename T>
   void argument(T *pointer) {
-    add("{\"buffer\": \"" + file(pointer) + "\"}");
+    add(pointer ? "{" + place(pointer) + "}" : "{\"i64\": 0}");
   }
 #ifdef MODELC_PTX
   template <typename T>
@@ -78,11 +91,7 @@ struct Case {
   void argument(const modelc::TensorMap &encoded) {
     alignas(64) modelc::TensorMap copy = encoded;
     auto map = emulator::nvidia::MapFields::of(copy);
-    auto base = buffers().upper_bound(reinterpret_cast<const void *>(map.base));
-    const void *start =
-        base == buffers().begin() ? nullptr : std::prev(base)->first;
-    add("{\"map\": {\"buffer\": \"" + file(start) +
-        "\", \"offset\": " + std::to_string(map.base - uint64_t(start)) +
+    add("{\"map\": {" + place(reinterpret_cast<const void *>(map.base)) +
         ", \"element_bytes\": " + std::to_string(map.elementBytes) +
         ", \"swizzle\": " + std::to_string(int(map.swizzle)) +
         ",\n  \"sizes\": " + list(map.sizes, map.rank) +
@@ -102,12 +111,24 @@ struct Case {
     text << value;
     add("{\"f32\": " + text.str() + "}");
   }
-};
 
-inline std::string extent(const emulator::Dim3 &d) {
-  return "[" + std::to_string(d.x) + ", " + std::to_string(d.y) + ", " +
-         std::to_string(d.z) + "]";
-}
+  /// Writes the case, when all arguments are known.
+  void finish(const std::string &code, const emulator::Shape &shape) {
+    std::ofstream(stem + ".json")
+        << "{\"code\": \"" << code << "\", \"kernel\": \"" << shape.kernel
+        << "\", \"grid\": " << extent(shape.grid)
+        << ", \"block\": " << extent(shape.block)
+        << ", \"dynamic_shared_bytes\": " << shape.sharedBytes
+        << ", \"target\": \"" << CHECK_TARGET << "\",\n \"arguments\": ["
+        << arguments << "],\n \"outputs\": [" << outputs << "]}\n";
+  }
+  /// Writes what the kernel has left in its buffers.
+  void expect() {
+    for (auto &[path, pointer] : expected) {
+      writeFile(path, pointer, buffers()[pointer]);
+    }
+  }
+};
 
 } // namespace recording
 
@@ -124,22 +145,11 @@ struct RecordedAllocation : Allocation<T> {
 template <typename... Parameters, typename... Arguments>
 void recordedRun(Device &device, const Shape &shape,
                  void (*kernel)(Parameters...), Arguments... arguments) {
-  recording::Case written;
-  written.stem = std::string(std::getenv("CHECK_CASES")) + "/" +
-                 std::to_string(recording::cases++) + "." + shape.kernel;
+  recording::Case written(shape);
   (written.argument(Parameters(arguments)), ...);
-  std::ofstream(written.stem + ".json")
-      << "{\"code\": \"" << std::getenv("CHECK_CODE") << "\", \"kernel\": \""
-      << shape.kernel << "\", \"grid\": " << recording::extent(shape.grid)
-      << ", \"block\": " << recording::extent(shape.block)
-      << ", \"dynamic_shared_bytes\": " << shape.sharedBytes
-      << ", \"target\": \"" << CHECK_TARGET << "\",\n \"arguments\": ["
-      << written.arguments << "],\n \"outputs\": [" << written.outputs
-      << "]}\n";
+  written.finish(std::getenv("CHECK_CODE"), shape);
   run(device, shape, kernel, arguments...);
-  for (auto &[path, pointer] : written.expected) {
-    recording::writeFile(path, pointer, recording::buffers()[pointer]);
-  }
+  written.expect();
 }
 
 } // namespace emulator
@@ -158,7 +168,9 @@ void recordedRun(Device &device, const Shape &shape,
 #define KERNEL RECORDED
 #endif
 
+#ifndef RECORD_DRIVER
 #define Allocation RecordedAllocation
 #define run recordedRun
+#endif
 
 #endif // TEST_CHECK_INPUTS_RECORD_H
