@@ -17,6 +17,7 @@ TILE uint32_t allocTensor(char *shared) {
   if (waveId() == 0) {
     tensorAlloc<Columns>(word);
     tensorRelinquish();
+    fenceAsyncShared(); // boxes come to the word's place
   }
   tensorFenceBefore();
   sync();
