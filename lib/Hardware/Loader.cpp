@@ -267,6 +267,15 @@ void Loader::readFile(const SourceFile &file, const Node &root) {
 
 void Loader::checkComplete(const SourceFile &file) {
   std::vector<std::string> missing;
+  const Execution &execution = target.execution;
+  if (execution.maxThreadsPerWorkgroup < execution.waveSize &&
+      target.facts.count("execution.max_threads_per_workgroup")) {
+    error(
+        file, {},
+        "expected execution.max_threads_per_workgroup of at least one wave, " +
+            llvm::Twine(execution.waveSize) + ", got " +
+            llvm::Twine(execution.maxThreadsPerWorkgroup));
+  }
   for (const Field<Target> &field : targetFields()) {
     std::string key = field.name;
     auto next = target.facts.lower_bound(key);

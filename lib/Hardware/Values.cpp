@@ -33,8 +33,12 @@ llvm::LogicalResult readValue(const Node &node, llvm::StringRef unit,
 
 llvm::LogicalResult readValue(const Node &node, llvm::StringRef unit,
                               int64_t &value, std::string &why) {
+  constexpr int64_t kMostOfACount = 1 << 20;
   if (unit.empty()) {
     value = node.integer;
+    if (node.isInteger() && value > kMostOfACount) {
+      return expected("at most " + llvm::Twine(kMostOfACount), node, why);
+    }
     return node.isInteger() ? llvm::success()
                             : expected("an integer", node, why);
   }
