@@ -41,8 +41,7 @@ bool Tiling::holdsAttention(const HeadShape &shape, int64_t queries,
 /// shared memory, for four waves at a time or for all, or null.
 const MmaRow *Tiling::unitRowFor(const HeadShape &shape,
                                  const PrefillTile &tile) const {
-  if (shape.cacheElement != shape.element || tile.waves % 4 ||
-      !target.copy.asyncToShared) {
+  if (tile.waves % 4 || !target.copy.asyncToShared) {
     return nullptr;
   }
   std::string type;
@@ -77,17 +76,23 @@ bool Tiling::holdsSums(const HeadShape &shape, const PrefillTile &tile,
          tile.keys + shape.headDim <= target.tensorMemory.columns;
 }
 
-/// The queries, the slots of keys and of values, and the weights where the unit
-/// does not read them from registers, in shared memory.
+/// The queries, the slots of keys and of values, what is converted of them, and
+/// the weights where the unit does not read them from registers, in shared
+/// memory.
 bool Tiling::holdsOperands(const HeadShape &shape, const PrefillTile &tile,
                            const MmaRow &row) const {
-  int64_t elements =
-      (tile.queries + 2 * tile.slots * tile.keys) * shape.headDim;
+  int64_t cached = 2 * tile.keys * shape.headDim;
+  int64_t elements = tile.queries * shape.headDim;
   if (row.cSpace == OperandSpace::Tensor) {
     elements += tile.queries * tile.keys;
   }
-  return elements * shape.element.getIntOrFloatBitWidth() / 8 <
-         target.shared.maxBytesPerWorkgroup;
+  if (shape.cacheElement != shape.element) {
+    elements += cached;
+  }
+  int64_t bits =
+      elements * shape.element.getIntOrFloatBitWidth() +
+      tile.slots * cached * shape.cacheElement.getIntOrFloatBitWidth();
+  return bits / 8 < target.shared.maxBytesPerWorkgroup;
 }
 
 //===----------------------------------------------------------------------===//

@@ -24,8 +24,9 @@ struct Product {
   bool boxed = false;
   /// Lanes can copy the operand to where a matrix unit reads it.
   bool copiesA = false, copiesB = false;
-  /// Waves can store A, which they have computed, to where it is read.
-  bool storesA = false;
+  /// Waves can store the operand, which they have computed, to where it is
+  /// read.
+  bool storesA = false, storesB = false;
   /// Waves can read the sums in tensor memory when they are needed.
   bool drained = false;
   /// Rows of the result are reduced or multiplied again: keep them in a wave.
@@ -91,6 +92,7 @@ static Product describe(MmaOp mma, const Target &target) {
   product.copiesA = isCopiedByLanes(mma.getA(), target);
   product.copiesB = isCopiedByLanes(mma.getB(), target);
   product.storesA = isStoredByWaves(mma, mma.getA(), target);
+  product.storesB = isStoredByWaves(mma, mma.getB(), target);
   product.drained = isDrained(mma);
   product.prefersRows = feedsRows(mma.getResult()) || isScaledByRows(mma) ||
                         comesFromProduct(mma.getA());
@@ -116,7 +118,7 @@ static std::string reasonAgainstOperands(const Product &product,
   // One thread cannot read what waves hold.
   bool stores = product.storesA && row.cSpace == OperandSpace::Tensor;
   bool fed = row.aSpace == OperandSpace::Register || product.copiesA || stores;
-  return fed && product.copiesB
+  return fed && (product.copiesB || product.storesB)
              ? ""
              : "it reads shared memory, and an operand cannot be copied there";
 }

@@ -71,7 +71,8 @@ Found modelc::findOperand(Places &places, MmaOp mma, Value operand,
   auto load = operand.getDefiningOp<LoadOp>();
   LoopOp loop = sequenceAround(mma);
   if (!load) {
-    return {makeStoredPlace(places, operand), Value()};
+    readThroughPlaces(places, operand, loop);
+    return {makeStoredPlace(places, operand), Value(), /*isStored=*/true};
   }
   if (load->getParentOp() != loop) {
     return {makePlaceOnce(places, load), Value()};
@@ -79,6 +80,22 @@ Found modelc::findOperand(Places &places, MmaOp mma, Value operand,
   OpBuilder builder(mma);
   Value place = makePlace(places, load, loop);
   return {place, tripOf(builder, loop)};
+}
+
+void modelc::meetBefore(MmaOp mma, ArrayRef<Found> operands) {
+  OpBuilder builder(mma);
+  bool isStored =
+      llvm::any_of(operands, [](const Found &found) { return found.isStored; });
+  // The rendezvous of a ring stands before all that the trip reads.
+  bool hasRing =
+      llvm::any_of(mma->getBlock()->getOps<CopyOp>(),
+                   [](CopyOp copy) { return !copy.getSlot().empty(); });
+  if (!hasRing) {
+    waitQueue(builder, mma.getLoc(), Queue::Copies);
+  }
+  if (!hasRing || isStored) {
+    SyncOp::create(builder, mma.getLoc(), Scope::Workgroup);
+  }
 }
 
 /// The op of `block` before which the result of a product must be there; null
@@ -103,11 +120,7 @@ void modelc::placeByLanes(Places &places, MmaOp mma, const MmaRow &row) {
   Found a = findOperand(places, mma, mma.getA(), row.aSpace);
   Found b = findOperand(places, mma, mma.getB(), row.bSpace);
   OpBuilder builder(mma);
-  if (!a.slot && !b.slot) {
-    // No ring whose rendezvous comes before this product.
-    waitQueue(builder, loc, Queue::Copies);
-    SyncOp::create(builder, loc, Scope::Workgroup);
-  }
+  meetBefore(mma, {a, b});
   auto now = MmaOp::create(
       builder, loc, mma.getResult().getType(), mma.getAccumulator(), a.operand,
       b.operand, a.slot, b.slot, Value(), mma.getInstructionAttr(),

@@ -73,7 +73,6 @@ void modelc::placeDrained(Places &places, MmaOp mma, const MmaRow &row) {
   BlockArgument carried = carriedAccumulator(mma);
   Value accumulator = mma.getAccumulator();
   auto type = cast<TileType>(accumulator.getType());
-  bool isStored = mma.getA().getDefiningOp<MapOp>() != nullptr;
   Value place = makeAlloc(places, loc, type.with(Space::Tensor, {}));
   Value done = makeAlloc(places, loc, BarrierType::get(loc.getContext(), 1, 1));
   if (carried) {
@@ -82,13 +81,9 @@ void modelc::placeDrained(Places &places, MmaOp mma, const MmaRow &row) {
   Found a = findOperand(places, mma, mma.getA(), row.aSpace);
   Found b = findOperand(places, mma, mma.getB(), row.bSpace);
   OpBuilder builder(mma);
-  if (!a.slot && !b.slot) {
-    waitQueue(builder, loc, Queue::Copies);
-  }
+  // Sums that waves have stored are one more operand.
   bool isChanged = carried && carried != accumulator;
-  if (isChanged || isStored || (!a.slot && !b.slot)) {
-    SyncOp::create(builder, loc, Scope::Workgroup);
-  }
+  meetBefore(mma, {a, b, {accumulator, Value(), isChanged}});
   Value fresh;
   if (!carried) {
     fresh = arith::ConstantIntOp::create(builder, loc, 0, 1);

@@ -122,20 +122,22 @@ static void transposeOperand(MmaOp mma) {
   }
 }
 
+void modelc::readThroughPlaces(Places &places, Value operand, LoopOp loop) {
+  SmallVector<LoadOp> loads;
+  collectLoads(operand, loop, loads);
+  for (LoadOp load : loads) {
+    if (isCopyable(load, places.target)) {
+      loadThroughPlace(places, load, loop);
+    }
+  }
+}
+
 /// An operand in registers: through shared memory where the loop reads it anew
 /// every trip, straight from global memory where it is read once.
 static void placeInRegisters(Places &places, MmaOp mma) {
-  LoopOp loop = sequenceAround(mma);
-  for (Value operand : {mma.getA(), mma.getB()}) {
-    SmallVector<LoadOp> loads;
-    if (loop) {
-      collectLoads(operand, loop, loads);
-    }
-    for (LoadOp load : loads) {
-      if (isCopyable(load, places.target)) {
-        loadThroughPlace(places, load, loop);
-      }
-    }
+  if (LoopOp loop = sequenceAround(mma)) {
+    readThroughPlaces(places, mma.getA(), loop);
+    readThroughPlaces(places, mma.getB(), loop);
   }
   transposeOperand(mma);
 }

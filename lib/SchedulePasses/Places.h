@@ -43,14 +43,23 @@ mlir::Value makeAlloc(Places &places, mlir::Location loc, mlir::Type type);
 mlir::Value makePlace(Places &places, schedule::LoadOp load,
                       schedule::LoopOp loop);
 
+/// What an operand is mapped from, loads in the body of `loop`, through places.
+void readThroughPlaces(Places &places, mlir::Value operand,
+                       schedule::LoopOp loop);
+
 /// Where a product finds an operand.
 struct Found {
   mlir::Value operand;
-  mlir::Value slot; ///< null for a value, and for a place without trips
+  mlir::Value slot;      ///< null for a value, and for a place without trips
+  bool isStored = false; ///< by waves: a sync must follow
 };
 /// Brings an operand to where the row reads it.
 Found findOperand(Places &places, schedule::MmaOp mma, mlir::Value operand,
                   OperandSpace space);
+
+/// Lets the waves meet before a product that reads what they have copied once
+/// or stored.
+void meetBefore(schedule::MmaOp mma, llvm::ArrayRef<Found> operands);
 
 /// A store of a whole value to its place.
 void storeToPlace(mlir::OpBuilder &builder, mlir::Location loc,

@@ -6,8 +6,8 @@
 // RUN: echo 'module attributes {schedule.target = "h200"} {}' | %modelc-opt "--kernels-build=family=attention-prefill shape=heads:8,kv_heads:2 tile=queries:128,keys:128,waves:8" --schedule-finish -o %t.mlir
 // RUN: FileCheck %s --input-file=%t.mlir --implicit-check-not=relayout
 // RUN: %emit %t.mlir | FileCheck %s --check-prefix=TEXT
-// Eight-bit caches are converted on the way to registers: a wave multiplies.
-// RUN: echo 'module attributes {schedule.target = "h200"} {}' | %modelc-opt "--kernels-build=family=attention-prefill shape=heads:8,kv_heads:2,cache:f8E4M3FN tile=queries:64,keys:32" --schedule-choose-instruction | FileCheck %s --check-prefix=NARROW
+// Eight-bit caches are converted by the waves, which store them for the unit.
+// RUN: echo 'module attributes {schedule.target = "h200"} {}' | %modelc-opt "--kernels-build=family=attention-prefill shape=heads:8,kv_heads:2,cache:f8E4M3FN tile=queries:64,keys:32" --schedule-choose-instruction --schedule-place-operands | FileCheck %s --check-prefix=NARROW
 
 // PLACED-DAG: %[[K:.*]] = schedule.alloc : !schedule.tile<128x128xbf16, shared>
 // PLACED: schedule.copy %arg0[{{.*}}] to %[[Q:[^ ]*]][] valid(
@@ -37,5 +37,10 @@
 // TEXT: mma<WgmmaBf16FromRegister, Transposed>(
 // TEXT-NEXT: waitMatrix<0>(
 
-// NARROW: instruction = "MmaSync16x8x16Bf16"
-// NARROW: instruction = "MmaSync16x8x16Bf16"
+// NARROW: schedule.copy %arg1[{{.*}}] to %[[RING:[^ ]*]][%[[T:[^ ]*]]] pages(
+// NARROW: %[[READ:.*]] = schedule.load %[[RING]][%[[T]]]
+// NARROW-NEXT: %[[WIDE:.*]] = schedule.map(%[[READ]])
+// NARROW: schedule.store %[[WIDE]], %[[PLACE:.*]][] : !schedule.tile<32x128xbf16>,
+// NARROW-NEXT: schedule.sync
+// NARROW-NEXT: schedule.mma %{{.*}}, %{{.*}}, %[[PLACE]] {asynchronous, grid = array<i64: 1, 1>, instruction = "WgmmaBf16"}
+// NARROW: instruction = "WgmmaBf16FromRegister"
