@@ -170,6 +170,39 @@ static void onPair(Warp &warp, const Instruction &i) {
     d[lane] = result;
   });
 }
+/// Two floats in 8 bytes.
+template <typename Op, unsigned Count>
+static void onWidePair(Warp &warp, const Instruction &i) {
+  auto *d = warp.row<uint64_t>(i.operands[0]);
+  const uint64_t *from[3] = {};
+  for (unsigned n = 0; n < Count; ++n) {
+    from[n] = warp.row<uint64_t>(i.operands[n + 1]);
+  }
+  forLanes(warp.active, [&](unsigned lane) {
+    uint64_t result = 0;
+    for (unsigned shift : {0u, 32u}) {
+      auto in = [&](unsigned n) {
+        return std::bit_cast<float>(uint32_t(from[n][lane] >> shift));
+      };
+      float value;
+      if constexpr (Count == 3) {
+        value = Op()(in(0), in(1), in(2));
+      } else {
+        value = Op()(in(0), in(1));
+      }
+      result |= uint64_t(std::bit_cast<uint32_t>(value)) << shift;
+    }
+    d[lane] = result;
+  });
+}
+static Handler widePairHandler(StringRef name) {
+  return name == "add"   ? onWidePair<Add, 2>
+         : name == "sub" ? onWidePair<Subtract, 2>
+         : name == "mul" ? onWidePair<Multiply, 2>
+         : name == "fma" ? onWidePair<Fused, 3>
+                         : nullptr;
+}
+
 static Handler pairHandler(StringRef name) {
   return name == "add"   ? onPair<Add, 2>
          : name == "sub" ? onPair<Subtract, 2>
@@ -217,7 +250,8 @@ bool modelc::ptx::decodeFloat(Instruction &i, Modifiers modifiers) {
       has(modifiers, "rp") || has(modifiers, "relu") || has(modifiers, "NaN")) {
     return false;
   }
-  i.handler = handlerOf(name, i);
+  i.handler = has(modifiers, "f32x2") && !i.flush ? widePairHandler(name)
+                                                  : handlerOf(name, i);
   return i.handler;
 }
 

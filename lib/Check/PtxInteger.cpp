@@ -141,8 +141,9 @@ static bool decodeMultiply(Instruction &i, ArrayRef<StringRef> modifiers) {
 /// Names that floats share: their family decodes those.
 template <Decoder Integer>
 static bool either(Instruction &i, ArrayRef<StringRef> modifiers) {
-  return isFloat(i.type) ? modelc::ptx::decodeFloat(i, modifiers)
-                         : Integer(i, modifiers);
+  return isFloat(i.type) || has(modifiers, "f32x2")
+             ? modelc::ptx::decodeFloat(i, modifiers)
+             : Integer(i, modifiers);
 }
 
 void modelc::ptx::addInteger(Decoders &to) {
