@@ -124,6 +124,9 @@ def MmaOp : ScheduleOp<"mma", [AttrSizedOperandSegments, HasWork]> {
     `aSlot`/`bSlot`). After instruction choice `instruction` names a row of the
     target's `[[mma]]` table and `grid` = [waves along M, waves along N]. An
     accumulator in tensor memory is a place; the op then yields a token only.
+    `exchanged` = F: the instruction takes `b` as its first operand, so that a
+    lane owns neighbouring columns of the accumulator, and the columns of F
+    fragments interleave to make them more. The operands stay where they are.
 
     ```mlir
     schedule.kernel @f(%a: !schedule.buffer<?x32xbf16>, %m: index) guard [] attributes {waves = 1 : i64} {
@@ -142,8 +145,14 @@ def MmaOp : ScheduleOp<"mma", [AttrSizedOperandSegments, HasWork]> {
   }];
   let arguments = (ins TileType:$accumulator, TileType:$a, TileType:$b, Optional<Index>:$aSlot, Optional<Index>:$bSlot,
     Optional<AnyType>:$init, OptionalAttr<StrAttr>:$instruction, OptionalAttr<DenseI64ArrayAttr>:$grid, UnitAttr:$b_transposed,
-    UnitAttr:$asynchronous);
+    UnitAttr:$asynchronous, OptionalAttr<I64Attr>:$exchanged);
   let results = (outs AnyTypeOf<[TileType, TokenType]>:$result);
+  let builders = [OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$accumulator, "::mlir::Value":$a, "::mlir::Value":$b,
+    "::mlir::Value":$aSlot, "::mlir::Value":$bSlot, "::mlir::Value":$init, "::mlir::StringAttr":$instruction,
+    "::mlir::DenseI64ArrayAttr":$grid, "::mlir::UnitAttr":$bTransposed, "::mlir::UnitAttr":$asynchronous), [{
+      build($_builder, $_state, result, accumulator, a, b, aSlot, bSlot, init, instruction, grid, bTransposed, asynchronous,
+            ::mlir::IntegerAttr());
+    }]>];
   let assemblyFormat = [{
     $accumulator `,` $a (`[` $aSlot^ `]`)? `,` $b (`[` $bSlot^ `]`)? (`init` `(` $init^ `:` type($init) `)`)?
     attr-dict `:` type($accumulator) `,` type($a) `,` type($b) `->` type($result)

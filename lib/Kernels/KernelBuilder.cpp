@@ -365,7 +365,7 @@ Value KernelBuilder::multiply(StringRef name, Value accumulator, Value a,
                               Value b, bool isTransposed) {
   return MmaOp::create(builder, named(name), accumulator.getType(), accumulator,
                        a, b, Value(), Value(), Value(), StringAttr(),
-                       DenseI64ArrayAttr(), isTransposed, false)
+                       DenseI64ArrayAttr(), isTransposed, false, IntegerAttr())
       .getResult();
 }
 

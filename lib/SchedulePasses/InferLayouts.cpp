@@ -1,13 +1,13 @@
 //===- InferLayouts.cpp - Registers for every value -----------------------===//
 //
-// First every value gets one layout: from the fragments of matrix instructions,
+// Every value gets one layout: from the fragments of matrix instructions,
 // spread through the ops that keep elements where they are; what is left gets
-// vectors along the columns, the largest memory access first. Then every use
-// that needs another layout gets its own: a constant or a load of a place is
-// made again, anything else goes through a relayout.
+// vectors along the columns, the largest memory access first. Operands of a
+// product are exchanged where all that is then moved is less.
 //
 //===----------------------------------------------------------------------===//
 
+#include "lib/SchedulePasses/Inference.h"
 #include "lib/SchedulePasses/Machine.h"
 #include "lib/SchedulePasses/MmaLayouts.h"
 #include "lib/SchedulePasses/SchedulePasses.h"
@@ -23,87 +23,13 @@ static TileType tileOf(Value value) {
   return dyn_cast<TileType>(value.getType());
 }
 
-/// Whether the value lives in registers.
-static bool isValue(Value value) {
-  TileType tile = tileOf(value);
-  return tile && !tile.isPlace();
-}
-
-/// The operand that says which rows of memory the op touches, or null.
-static OpOperand *rowNumbers(Operation *op) {
-  auto only = [](MutableOperandRange range) {
-    return range.empty() ? nullptr : &range[0];
-  };
-  if (auto load = dyn_cast<LoadOp>(op)) {
-    return only(load.getRowsMutable());
-  }
-  if (auto store = dyn_cast<StoreOp>(op)) {
-    return only(store.getRowsMutable());
-  }
-  auto copy = dyn_cast<CopyOp>(op);
-  return copy ? only(copy.getRowsMutable()) : nullptr;
-}
-
-namespace {
-class Inference {
-public:
-  Inference(KernelOp kernel, const Target &target)
-      : kernel(kernel), target(target) {}
-  void run();
-
-private:
-  void anchorAccumulator(MmaOp mma);
-  void anchorOperands(MmaOp mma);
-  void anchorProducts();
-  void anchorLargest();
-  void set(Value value, LayoutAttr layout);
-  void spread();
-  void spreadForward(Value value, LayoutAttr layout);
-  void spreadBackward(Value value, LayoutAttr layout);
-  void spreadMap(MapOp map, LayoutAttr layout);
-  void spreadLoop(Value value, LayoutAttr layout);
-  void settle();
-  void settleUses(Operation *op);
-  void demand(OpOperand &use, LayoutAttr layout);
-  Value remake(Value value, TileType type, Operation *before);
-  LayoutAttr attribute(const Layout &layout) const {
-    return LayoutAttr::get(kernel->getContext(), layout);
-  }
-  LayoutAttr ofAccumulator(MmaOp mma) const {
-    return attribute(accumulatorLayout(splitOf(mma, target)));
-  }
-  LayoutAttr ofA(MmaOp mma) const {
-    return attribute(operandALayout(splitOf(mma, target)));
-  }
-  LayoutAttr ofB(MmaOp mma) const {
-    Layout layout = operandBLayout(splitOf(mma, target));
-    return attribute(mma.getBTransposed() ? layout.transposed() : layout);
-  }
-  /// Of an input of a map whose result has `layout`.
-  LayoutAttr ofInput(LayoutAttr layout, TileType input, TileType result) const {
-    return input.getShape() == result.getShape()
-               ? layout
-               : attribute(layoutOfInput(layout.getLayout(), input, result));
-  }
-  LayoutAttr ofRowNumbers(Value numbers) {
-    return attribute(rowNumbersLayout(
-        tileOf(numbers), target.execution.waveSize, kernel.getWaves()));
-  }
-
-  KernelOp kernel;
-  const Target &target;
-  DenseMap<Value, LayoutAttr> layouts;
-  SmallVector<Value> worklist;
-};
-} // namespace
-
 //===----------------------------------------------------------------------===//
 // Anchors
 //===----------------------------------------------------------------------===//
 
 /// A product lies where its instruction leaves it, whatever its users wish.
 void Inference::set(Value value, LayoutAttr layout) {
-  if (!isValue(value) || layouts.contains(value)) {
+  if (!isRegisterValue(value) || layouts.contains(value)) {
     return;
   }
   auto mma = value.getDefiningOp<MmaOp>();
@@ -153,7 +79,7 @@ void Inference::anchorLargest() {
   Value largest;
   auto size = [](Value value) { return tileOf(value).getNumElements(); };
   auto consider = [&](Value value) {
-    if (isValue(value) && !layouts.contains(value) &&
+    if (isRegisterValue(value) && !layouts.contains(value) &&
         (!largest || size(value) > size(largest))) {
       largest = value;
     }
@@ -258,100 +184,14 @@ void Inference::spread() {
 }
 
 //===----------------------------------------------------------------------===//
-// Settling: types, and another layout where a use needs it
+// The order of operands
 //===----------------------------------------------------------------------===//
 
-/// A second copy of a value that costs less to make than to exchange.
-Value Inference::remake(Value value, TileType type, Operation *before) {
-  Operation *op = value.getDefiningOp();
-  bool constant = isa_and_nonnull<MapOp>(op) && op->getNumOperands() == 0;
-  auto load = dyn_cast_or_null<LoadOp>(op);
-  auto source =
-      load ? dyn_cast<TileType>(load.getSource().getType()) : TileType();
-  bool place = source && source.getSpace() == Space::Shared &&
-               op->getBlock() == before->getBlock();
-  OpBuilder builder(before);
-  if (constant || place) {
-    builder.setInsertionPointAfter(op);
-    Operation *again = builder.clone(*op);
-    Value result = again->getResult(
-        op->getNumResults() == 1 ? 0 : cast<OpResult>(value).getResultNumber());
-    for (Value other : again->getResults()) {
-      if (isValue(other)) {
-        other.setType(type);
-      }
-    }
-    return result;
-  }
-  return RelayoutOp::create(builder, before->getLoc(), type, value, Value());
-}
-
-void Inference::demand(OpOperand &use, LayoutAttr layout) {
-  Value value = use.get();
-  if (!isValue(value) || layouts[value] == layout) {
-    return;
-  }
-  TileType type = tileOf(value).with(Space::Register, layout);
-  Value other = remake(value, type, use.getOwner());
-  layouts[other] = layout;
-  use.set(other);
-}
-
-void Inference::settleUses(Operation *op) {
-  if (auto map = dyn_cast<MapOp>(op)) {
-    auto result = cast<TileType>(map.getResult(0).getType());
-    LayoutAttr layout = layouts[map.getResult(0)];
-    for (OpOperand &use : map->getOpOperands()) {
-      demand(use, ofInput(layout, tileOf(use.get()), result));
-    }
-  } else if (auto mma = dyn_cast<MmaOp>(op)) {
-    if (isValue(mma.getAccumulator())) {
-      demand(mma.getAccumulatorMutable(), ofAccumulator(mma));
-    }
-    demand(mma.getAMutable(), ofA(mma));
-    demand(mma.getBMutable(), ofB(mma));
-  } else if (auto loop = dyn_cast<LoopOp>(op)) {
-    for (auto [index, use] : llvm::enumerate(loop.getInitsMutable())) {
-      if (isValue(use.get())) {
-        demand(use, layouts[loop.getResult(index)]);
-      }
-    }
-    for (OpOperand &use : loop.getYield()->getOpOperands()) {
-      if (isValue(use.get())) {
-        demand(use, layouts[loop.getResult(use.getOperandNumber())]);
-      }
-    }
-  } else if (OpOperand *numbers = rowNumbers(op)) {
-    demand(*numbers, ofRowNumbers(numbers->get()));
-  }
-}
-
-void Inference::settle() {
-  SmallVector<Operation *> ops;
-  kernel.walk<WalkOrder::PreOrder>([&](Operation *op) { ops.push_back(op); });
-  for (Operation *op : ops) {
-    settleUses(op);
-  }
-  auto settleType = [&](Value value) {
-    auto it = layouts.find(value);
-    if (it != layouts.end()) {
-      value.setType(tileOf(value).with(Space::Register, it->second));
-    }
-  };
-  kernel.walk([&](Operation *op) {
-    llvm::for_each(op->getResults(), settleType);
-    for (Region &region : op->getRegions()) {
-      for (Block &block : region) {
-        llvm::for_each(block.getArguments(), settleType);
-      }
-    }
-  });
-}
-
-void Inference::run() {
+void Inference::infer() {
+  layouts.clear();
   anchorProducts();
   kernel.walk([&](Operation *op) {
-    if (OpOperand *numbers = rowNumbers(op)) {
+    if (OpOperand *numbers = rowNumbersOf(op)) {
       set(numbers->get(), ofRowNumbers(numbers->get()));
     }
   });
@@ -361,6 +201,49 @@ void Inference::run() {
     anchorLargest();
     spread();
   }
+}
+
+/// Exchanges the operands of all products that allow it, as many fragments
+/// interleaved as make the moves cheapest; none of equals. All alike, because
+/// what one leaves is often what the next reads.
+void Inference::chooseOrders() {
+  constexpr int64_t kMostInterleaved = 4;
+  SmallVector<std::pair<MmaOp, int64_t>> products;
+  kernel.walk([&](MmaOp mma) {
+    int64_t most = splitOf(mma, target).mostExchanged();
+    if (most > 0 && !mma.getExchanged()) {
+      products.push_back({mma, most});
+    }
+  });
+  auto exchange = [&](int64_t fragments) {
+    for (auto [mma, most] : products) {
+      mma.setExchanged(fragments ? std::optional(std::min(fragments, most))
+                                 : std::nullopt);
+    }
+  };
+  auto costOf = [&](int64_t fragments) {
+    exchange(fragments);
+    infer();
+    return cost();
+  };
+  if (products.empty()) {
+    return;
+  }
+  int64_t best = 0;
+  double least = costOf(0);
+  for (int64_t fragments = 1; fragments <= kMostInterleaved; fragments *= 2) {
+    double own = costOf(fragments);
+    if (own < least) {
+      least = own;
+      best = fragments;
+    }
+  }
+  exchange(best);
+}
+
+void Inference::run() {
+  chooseOrders();
+  infer();
   settle();
 }
 

@@ -35,6 +35,14 @@ struct Growing {
       (this->*input).push_back({0, 0});
     }
   }
+  void transpose() {
+    for (auto input : {&Growing::registers, &Growing::lanes, &Growing::waves}) {
+      for (Layout::Image &image : this->*input) {
+        std::swap(image[0], image[1]);
+      }
+    }
+    std::swap(rows, columns);
+  }
   Layout finish() {
     return Layout({{"register", std::move(registers)},
                    {"lane", std::move(lanes)},
@@ -99,6 +107,20 @@ std::string MmaSplit::reasonAgainst() const {
   return "";
 }
 
+int64_t MmaSplit::mostExchanged() const {
+  auto same = [](const FragmentLayout &a, const FragmentLayout &b) {
+    return a.reg == b.reg && a.lane == b.lane;
+  };
+  bool inRegisters = row->aSpace == OperandSpace::Register &&
+                     row->bSpace == OperandSpace::Register &&
+                     row->cSpace == OperandSpace::Register;
+  bool alike = row->m == row->n && row->nMin == row->nMax &&
+               same(row->aLayout, row->bLayout);
+  return row->scope == MmaScope::Wave && inRegisters && alike
+             ? n / gridN / row->n
+             : 0;
+}
+
 MmaSplit modelc::splitOf(MmaOp mma, const Target &target) {
   MmaSplit split;
   split.row = target.instruction(mma.getInstruction().value_or(""));
@@ -110,7 +132,42 @@ MmaSplit modelc::splitOf(MmaOp mma, const Target &target) {
   split.gridN = (*mma.getGrid())[1];
   split.waves = mma->getParentOfType<KernelOp>().getWaves();
   split.waveSize = target.execution.waveSize;
+  split.exchanged = mma.getExchanged().value_or(0);
   return split;
+}
+
+/// Neighbouring rows of one fragment of the accumulator that a lane owns.
+static int64_t runOf(const MmaRow &row) {
+  int64_t run = 1;
+  while (llvm::is_contained(row.cLayout.reg, std::pair(run, int64_t(0)))) {
+    run *= 2;
+  }
+  return run;
+}
+
+/// Where column `column` of the accumulator's fragments side by side lies when
+/// the columns of `split.exchanged` of them interleave run by run.
+static int64_t interleaved(int64_t column, const MmaSplit &split) {
+  int64_t run = runOf(*split.row), width = split.row->n;
+  int64_t count = split.exchanged, together = width * count;
+  int64_t within = column % width, fragment = column / width % count;
+  int64_t first = column / together * together;
+  return first + within / run * run * count + fragment * run + within % run;
+}
+
+/// The columns (1) of the accumulator, or the rows (0) of B, in the order in
+/// which an exchanged product interleaves them.
+static void interleave(Growing &layout, unsigned dimension,
+                       const MmaSplit &split) {
+  if (split.exchanged == 0) {
+    return;
+  }
+  for (auto input : {&Growing::registers, &Growing::lanes, &Growing::waves}) {
+    for (Layout::Image &image : layout.*input) {
+      image[dimension] =
+          static_cast<int32_t>(interleaved(image[dimension], split));
+    }
+  }
 }
 
 /// Fills up the waves of the workgroup by others that hold the same.
@@ -137,6 +194,7 @@ Layout modelc::operandBLayout(const MmaSplit &split) {
   layout.copyRows(&Growing::registers, split.n / split.gridN / width);
   layout.copyRows(&Growing::waves, split.gridN);
   layout.replicate(&Growing::waves, split.gridM);
+  interleave(layout, 0, split);
   return filled(std::move(layout), split);
 }
 
@@ -150,11 +208,15 @@ Layout modelc::accumulatorLayout(const MmaSplit &split) {
   }
   int64_t width = std::min(split.width(), columns / fours);
   Growing layout = fragment(row.cLayout, row.m, width, split.waveSize);
+  if (split.exchanged != 0) {
+    layout.transpose();
+  }
   layout.copyColumns(&Growing::registers, columns / fours / width);
   layout.copyRows(&Growing::registers, split.m / split.gridM / row.m);
   layout.copyColumns(&Growing::waves, fours);
   layout.copyColumns(&Growing::waves, split.gridN);
   layout.copyRows(&Growing::waves, split.gridM);
+  interleave(layout, 1, split);
   return filled(std::move(layout), split);
 }
 

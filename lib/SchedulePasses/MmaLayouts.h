@@ -4,10 +4,13 @@
 // whole operands. Bits inside `register`, fastest first:
 //   operand:     one fragment, repeats along K, repeats along M (or N)
 //   accumulator: one fragment, repeats along N, repeats along M
-// and inside `wave`: the waves of a group of four that the row itself spreads
-// over, then the issuers along N, then those along M, then waves that repeat
-// the work of others. An issuer is a wave, a group of four waves, or the one
-// thread that issues for all.
+// Exchanged, the fragment of the accumulator is transposed, so that a lane owns
+// a run of neighbouring columns, and the columns of `exchanged` fragments
+// interleave run by run. What they are to B is which of its rows a fragment
+// has. And inside `wave`: the waves of a group of four that the row itself
+// spreads over, then the issuers along N, then those along M, then waves that
+// repeat the work of others. An issuer is a wave, a group of four waves, or the
+// one thread that issues for all.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,11 +28,15 @@ struct MmaSplit {
   int64_t m = 0, n = 0, k = 0;     ///< of the whole workgroup
   int64_t gridM = 1, gridN = 1;    ///< issuers along M and N
   int64_t waves = 1, waveSize = 1; ///< of the workgroup; lanes
+  int64_t exchanged = 0; ///< fragments whose columns interleave; 0: as it is
 
   /// Columns of one instruction: the widest that fits the part of an issuer.
   int64_t width() const;
   /// Why the split is impossible, or empty.
   std::string reasonAgainst() const;
+  /// The most fragments whose columns can interleave; 0 where the operands
+  /// cannot be exchanged.
+  int64_t mostExchanged() const;
 };
 
 /// The split of an mma that has its instruction.

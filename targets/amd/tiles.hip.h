@@ -68,23 +68,46 @@ TILE T uniformValue(T value) {
 /// many accesses wherever its tile lies: waits count them.
 alignas(16) TILE_DATA const char kZeros[16] = {};
 
+/// The integer vector of so many bytes.
+template <int Bytes>
+struct Word {
+  using Type = uint8_t;
+};
+template <>
+struct Word<2> {
+  using Type = uint16_t;
+};
+template <>
+struct Word<4> {
+  using Type = uint32_t;
+};
+template <>
+struct Word<8> {
+  using Type = i32x2;
+};
+template <>
+struct Word<16> {
+  using Type = i32x4;
+};
+/// A struct would be copied by its address, which is not known to be global.
+template <class P>
+TILE P readWord(const void *from) {
+  using W = typename Word<sizeof(P)>::Type;
+  return __builtin_bit_cast(P, loadGlobal((const W *)from));
+}
+
 template <class P, class T>
 TILE P readGlobal(const T *from) {
-  return loadGlobal((const P *)from);
+  return readWord<P>(from);
 }
 template <class P, class T>
 TILE P readStreaming(const T *from) {
-  if constexpr (sizeof(P) == 4) {
-    return __builtin_bit_cast(P, loadNontemporal((const int *)from));
-  } else if constexpr (sizeof(P) == 8) {
-    return __builtin_bit_cast(P, loadNontemporal((const i32x2 *)from));
-  } else {
-    return __builtin_bit_cast(P, loadNontemporal((const i32x4 *)from));
-  }
+  using W = typename Word<sizeof(P)>::Type;
+  return __builtin_bit_cast(P, loadNontemporal((const W *)from));
 }
 template <class P, class T>
 TILE P readOrZero(const T *from, bool valid) {
-  return loadGlobal((const P *)(valid ? (const void *)from : kZeros));
+  return readWord<P>(valid ? (const void *)from : kZeros);
 }
 template <class P, class T>
 TILE void writeGlobal(T *to, P pack) {

@@ -2,9 +2,10 @@
 // A product of waves: copies run two trips ahead, counted.
 
 // CHECK: #[[SHARED:.*]] = #schedule.layout<(row = [144, 288, 576, 1024, 2048, 4096, 8192], column = [2, 4, 8, 16, 32, 64]) -> (byte = 16384)>
-// CHECK: #[[C:.*]] = #schedule.layout<(register = [1:0, 2:0, 0:16, 0:32, 16:0, 32:0], lane = [0:1, 0:2, 0:4, 0:8, 4:0, 8:0], wave = [0:64, 64:0])
+// Operands are exchanged: a lane owns eight neighbouring columns, of two fragments.
+// CHECK: #[[C:.*]] = #schedule.layout<(register = [0:1, 0:2, 0:4, 0:32, 16:0, 32:0], lane = [1:0, 2:0, 4:0, 8:0, 0:8, 0:16], wave = [0:64, 64:0])
 // CHECK: #[[A:.*]] = #schedule.layout<(register = [0:1, 0:2, 0:4, 0:32, 16:0, 32:0], lane = [1:0, 2:0, 4:0, 8:0, 0:8, 0:16], wave = [0:0, 64:0])
-// CHECK: #[[B:.*]] = #schedule.layout<(register = [0:1, 0:2, 0:4, 0:32, 16:0, 32:0], lane = [1:0, 2:0, 4:0, 8:0, 0:8, 0:16], wave = [64:0, 0:0])
+// CHECK: #[[B:.*]] = #schedule.layout<(register = [0:1, 0:2, 0:4, 0:32, 4:0, 32:0], lane = [1:0, 2:0, 8:0, 16:0, 0:8, 0:16], wave = [64:0, 0:0])
 // CHECK-LABEL: schedule.kernel @linear
 // CHECK-SAME: shared_bytes = 98304 : i64, stage = #schedule<stage final>
 // CHECK: %[[X:.*]] = schedule.alloc at 0 {conflict_degree = 1 : i64} : !schedule.tile<128x64xbf16, shared, #[[SHARED]], slots = 3>
@@ -25,7 +26,7 @@
 // CHECK: schedule.copy %{{.*}} to %[[Y]][%[[AHEAD]]] valid(
 // CHECK: schedule.load %[[X]][%[[T]]] {{.*}} -> !schedule.tile<128x64xbf16, register, #[[A]]>
 // CHECK: schedule.load %[[Y]][%[[T]]] {{.*}} -> !schedule.tile<128x64xbf16, register, #[[B]]>
-// CHECK: schedule.mma {{.*}} {grid = array<i64: 2, 2>, instruction = "Mfma16x16x32Bf16"} : <128x128xf32, register, #[[C]]>
+// CHECK: schedule.mma {{.*}} {exchanged = 2 : i64, grid = array<i64: 2, 2>, instruction = "Mfma16x16x32Bf16"} : <128x128xf32, register, #[[C]]>
 // CHECK: schedule.wait {pending = 0 : i64, queue = #schedule<queue copies>}
 // CHECK: schedule.store
 module attributes {schedule.target = "mi355x"} {
