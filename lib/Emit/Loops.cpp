@@ -142,8 +142,25 @@ LogicalResult KernelPrinter::printBody(LoopOp loop) {
   return success();
 }
 
+/// A staggered loop: the last groups of waves run one rendezvous late, and all
+/// meet again behind it.
+void KernelPrinter::syncLate(LoopOp loop, bool isBefore) {
+  int64_t groups = loop.getStagger().value_or(1);
+  if (groups == 1) {
+    return;
+  }
+  int64_t first = kernel.getWaves() / groups;
+  open("if (waveId() " + Twine(isBefore ? ">=" : "<") + " " + Twine(first) +
+       ") { // " +
+       (isBefore ? "these waves move while the others multiply"
+                 : "all meet again"));
+  line("syncOnly();");
+  close();
+}
+
 LogicalResult KernelPrinter::printLoop(LoopOp loop) {
   declareCarried(loop);
+  syncLate(loop, /*isBefore=*/true);
   BlockArgument variable = loop.getInductionVars()[0];
   Value lower = loop.getLowerBounds()[0], upper = loop.getUpperBounds()[0];
   names.enterScope();
@@ -169,6 +186,7 @@ LogicalResult KernelPrinter::printLoop(LoopOp loop) {
     LogicalResult result = printBody(loop);
     close("});");
     names.leaveScope();
+    syncLate(loop, /*isBefore=*/false);
     return result;
   }
   std::string step = loop.getSteps().empty()
@@ -179,6 +197,7 @@ LogicalResult KernelPrinter::printLoop(LoopOp loop) {
   LogicalResult result = printBody(loop);
   close();
   names.leaveScope();
+  syncLate(loop, /*isBefore=*/false);
   return result;
 }
 

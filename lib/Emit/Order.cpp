@@ -156,10 +156,17 @@ LogicalResult KernelPrinter::printArrive(ArriveOp op) {
   return success();
 }
 
+/// Whether the op lies in a loop whose waves take turns.
+bool KernelPrinter::isStaggered(Operation *op) {
+  auto loop = dyn_cast<LoopOp>(op->getParentOp());
+  return loop && loop.getStagger().value_or(1) > 1;
+}
+
 LogicalResult KernelPrinter::printSync(SyncOp op) {
   switch (op.getScope()) {
   case Scope::Workgroup:
-    line("sync();");
+    // Reads of a staggered loop are in flight across it: waits count them.
+    line(isStaggered(op) ? "syncOnly();" : "sync();");
     return success();
   case Scope::Group:
     line("syncGroupOfFour();");

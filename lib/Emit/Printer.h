@@ -77,6 +77,7 @@ private:
   mlir::LogicalResult printBody(schedule::LoopOp loop);
   mlir::LogicalResult printRole(schedule::RoleOp role);
   void declareCarried(schedule::LoopOp loop);
+  void syncLate(schedule::LoopOp loop, bool isBefore);
   void printYield(schedule::LoopOp loop);
 
   // Memory.cpp
@@ -109,6 +110,7 @@ private:
   mlir::LogicalResult printWait(schedule::WaitOp op);
   mlir::LogicalResult printArrive(schedule::ArriveOp op);
   mlir::LogicalResult printSync(schedule::SyncOp op);
+  static bool isStaggered(mlir::Operation *op);
   llvm::SmallVector<std::string> readableAfter(schedule::WaitOp wait);
   std::string flagText(mlir::Value buffer, mlir::ValueRange coordinates,
                        mlir::Value peer);

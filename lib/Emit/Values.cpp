@@ -228,7 +228,14 @@ LogicalResult KernelPrinter::printMma(MmaOp op) {
   if (op.getInit()) {
     call += ", " + text(op.getInit());
   }
+  // The group that multiplies goes first; the other one only issues moves.
+  if (isStaggered(op)) {
+    line("priority<1>();");
+  }
   line(call + ");");
+  if (isStaggered(op)) {
+    line("priority<0>();");
+  }
   return success();
 }
 

@@ -50,6 +50,12 @@ struct LinearTile {
   int64_t splits = 1; ///< parts of the sum, by different workgroups
   /// The weight is the first operand of the matrix instruction.
   bool isSwapped = false;
+  /// Pieces of m and n, each with a product of its own; where there are several
+  /// two groups of waves take turns at the matrix unit.
+  int64_t piecesM = 1, piecesN = 1;
+  bool isStaggered() const { return piecesM * piecesN > 1; }
+  int64_t pieceM() const { return m / piecesM; }
+  int64_t pieceN() const { return n / piecesN; }
   /// Of the kernel that adds the parts: rows and columns of d.
   int64_t reduceM = 1, reduceN = 1024, reduceWaves = 4;
 };

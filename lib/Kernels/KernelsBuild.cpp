@@ -163,6 +163,8 @@ static void buildLinearPart(const Request &r, bool isReduce) {
   tile.waves = s.integer("waves", tile.waves);
   tile.splits = s.integer("splits", tile.splits);
   tile.isSwapped = s.flag("swapped");
+  tile.piecesM = s.integer("pieces_m", 1);
+  tile.piecesN = s.integer("pieces_n", 1);
   tile.reduceM = s.integer("reduce_m", tile.reduceM);
   tile.reduceN = s.integer("reduce_n", tile.reduceN);
   auto build = isReduce ? buildLinearReduce : buildLinear;

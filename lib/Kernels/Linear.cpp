@@ -29,13 +29,15 @@ struct LinearWriter {
   KernelBuilder &k;
   const LinearShape &shape;
   bool isSwapped;
-  int64_t tileM, tileN;
+  int64_t tileM, tileN; ///< of one product
+  bool isRagged;        ///< tiles reach beyond the last column
   Value aScale, wScale, bias, residual, d;
   Scalar m;
 
-  LinearWriter(KernelBuilder &k, const LinearShape &shape, bool isSwapped,
-               int64_t tileM, int64_t tileN)
-      : k(k), shape(shape), isSwapped(isSwapped), tileM(tileM), tileN(tileN) {}
+  LinearWriter(KernelBuilder &k, const LinearShape &shape,
+               const LinearTile &tile)
+      : k(k), shape(shape), isSwapped(tile.isSwapped), tileM(tile.pieceM()),
+        tileN(tile.pieceN()), isRagged(shape.columns % tile.n != 0) {}
 
   void declareEpilogue();
   Shape tile() const;
@@ -50,6 +52,9 @@ struct LinearWriter {
     return k.name("up_row", column + static_cast<double>(shape.columns));
   }
   void storeResult(ValueRange sums, Scalar row, Scalar column);
+  /// The sums of one part of the walk, where another kernel adds the parts.
+  void storeParts(Value partial, ValueRange sums, Scalar row, Scalar column,
+                  Scalar part);
   Scalar finishElement(Element e) const;
 
 private:
@@ -80,7 +85,6 @@ Place LinearWriter::tileAt(Value buffer, ArrayRef<Scalar> offsets,
                            Scalar columnLimit, int64_t rowDim,
                            int64_t columnDim) const {
   Place place = at(buffer, offsets);
-  bool isRagged = shape.columns % tileN != 0;
   if (isSwapped) {
     return place.walks(columnDim, rowDim).valid({columnLimit, m});
   }
@@ -98,7 +102,7 @@ Value LinearWriter::loadPerRow(StringRef name, Value buffer, Scalar row) {
 Value LinearWriter::loadPerColumn(StringRef name, Value buffer, Scalar column) {
   Shape vector = isSwapped ? Shape{tileN, 1} : Shape{1, tileN};
   Place place = at(buffer, {column}).walks(0, 0);
-  if (shape.columns % tileN != 0) {
+  if (isRagged) {
     Scalar limit = k.constant(shape.weightRows());
     place = isSwapped ? place.valid({limit}) : place.valid({limit, limit});
   }
@@ -163,6 +167,15 @@ void LinearWriter::storeResult(ValueRange sums, Scalar row, Scalar column) {
   k.store(result, tileAt(d, {row, column}, limit, 0, 1));
 }
 
+void LinearWriter::storeParts(Value partial, ValueRange sums, Scalar row,
+                              Scalar column, Scalar part) {
+  for (auto [i, sum] : llvm::enumerate(sums)) {
+    Scalar base = k.constant(i * shape.columns);
+    Scalar limit = k.constant((i + 1) * shape.columns);
+    k.store(sum, tileAt(partial, {row, part, base + column}, limit, 0, 2));
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // The walk along K
 //===----------------------------------------------------------------------===//
@@ -173,27 +186,61 @@ struct Product {
   const LinearTile &tile;
   Value a, w;
 
-  Value step(StringRef name, Value accumulator, Value x, Scalar weightRow,
-             Scalar depth);
+  Value loadWeight(Scalar weightRow, Scalar depth);
+  Value multiply(StringRef name, Value accumulator, Value x, Value y);
+  KernelBuilder::Values step(ValueRange sums, Scalar row,
+                             ArrayRef<Scalar> weightRows, Scalar depth);
   KernelBuilder::Values walk(Scalar row, Scalar column, Scalar part);
 };
 } // namespace
 
-/// One matrix product of the tile `x` of a with a tile of w.
-Value Product::step(StringRef name, Value accumulator, Value x,
-                    Scalar weightRow, Scalar depth) {
+Value Product::loadWeight(Scalar weightRow, Scalar depth) {
   KernelBuilder &k = linear.k;
   const LinearShape &shape = linear.shape;
   Place place = at(w, {weightRow, depth});
   if (shape.inputs % tile.k != 0) {
     place =
         place.valid({k.constant(shape.weightRows()), k.constant(shape.inputs)});
-  } else if (shape.columns % tile.n != 0) {
+  } else if (linear.isRagged) {
     place = place.valid({k.constant(shape.weightRows())});
   }
-  Value y = k.load("y", {tile.n, tile.k}, place);
-  return linear.isSwapped ? k.mma(name, accumulator, y, x)
-                          : k.mma(name, accumulator, x, y);
+  return k.load("y", {tile.pieceN(), tile.k}, place);
+}
+
+/// One matrix product of the tile `x` of a with the tile `y` of w.
+Value Product::multiply(StringRef name, Value accumulator, Value x, Value y) {
+  return linear.isSwapped ? linear.k.mma(name, accumulator, y, x)
+                          : linear.k.mma(name, accumulator, x, y);
+}
+
+/// The row or column of a piece.
+static Scalar pieceAt(Scalar first, int64_t piece, int64_t size) {
+  return piece == 0 ? first : first + static_cast<double>(piece * size);
+}
+
+/// The products of all pieces, along columns first. What two of them read is
+/// loaded once.
+KernelBuilder::Values Product::step(ValueRange sums, Scalar row,
+                                    ArrayRef<Scalar> weightRows, Scalar depth) {
+  KernelBuilder &k = linear.k;
+  const LinearShape &shape = linear.shape;
+  KernelBuilder::Values next, weights;
+  for (int64_t i = 0; i < tile.piecesM; ++i) {
+    Place place = at(a, {pieceAt(row, i, tile.pieceM()), depth});
+    place = shape.inputs % tile.k != 0
+                ? place.valid({linear.m, k.constant(shape.inputs)})
+                : place.valid({linear.m});
+    Value x = k.load("x", {tile.pieceM(), tile.k}, place);
+    for (auto [j, weightRow] : llvm::enumerate(weightRows)) {
+      if (i == 0) {
+        weights.push_back(loadWeight(weightRow, depth));
+      }
+      bool isUp = shape.isSwiglu && j % 2 == 1;
+      next.push_back(
+          multiply(isUp ? "up" : "sum", sums[next.size()], x, weights[j]));
+    }
+  }
+  return next;
 }
 
 KernelBuilder::Values Product::walk(Scalar row, Scalar column, Scalar part) {
@@ -206,25 +253,23 @@ KernelBuilder::Values Product::walk(Scalar row, Scalar column, Scalar part) {
   if (steps % tile.splits != 0) {
     trips = maximum(minimum(trips, k.constant(steps) - first), k.constant(0));
   }
-  Scalar up = shape.isSwiglu ? linear.upRow(column) : column;
-  SmallVector<Carried> sums = {
-      {"sum", k.fill("zero", linear.tile(), k.f32(), 0)}};
-  if (shape.isSwiglu) {
-    sums[0].name = "gate";
-    sums.push_back({"up", k.fill("zero", linear.tile(), k.f32(), 0)});
+  SmallVector<Scalar> weightRows;
+  for (int64_t j = 0; j < tile.piecesN; ++j) {
+    weightRows.push_back(pieceAt(column, j, tile.pieceN()));
+    if (shape.isSwiglu) {
+      weightRows.push_back(linear.upRow(weightRows.back()));
+    }
+  }
+  SmallVector<Carried> sums;
+  for (int64_t piece = 0; piece < tile.piecesM * tile.piecesN; ++piece) {
+    for (int64_t sum = 0; sum < (shape.isSwiglu ? 2 : 1); ++sum) {
+      StringRef name = !shape.isSwiglu ? "sum" : sum == 0 ? "gate" : "up";
+      sums.push_back({name, k.fill("zero", linear.tile(), k.f32(), 0)});
+    }
   }
   return k.loop("t", trips, "", sums, [&](Scalar t, ValueRange carried) {
     Scalar depth = k.name("depth", (first + t) * static_cast<double>(tile.k));
-    Place place = at(a, {row, depth});
-    place = shape.inputs % tile.k != 0
-                ? place.valid({linear.m, k.constant(shape.inputs)})
-                : place.valid({linear.m});
-    Value x = k.load("x", {tile.m, tile.k}, place);
-    KernelBuilder::Values next = {step("sum", carried[0], x, column, depth)};
-    if (shape.isSwiglu) {
-      next.push_back(step("up", carried[1], x, up, depth));
-    }
-    return next;
+    return step(carried, row, weightRows, depth);
   });
 }
 
@@ -232,7 +277,7 @@ KernelOp kernels::buildLinear(OpBuilder &builder, const Label &label,
                               const LinearShape &shape, const LinearTile &tile,
                               Range rows) {
   KernelBuilder k(builder, label.symbol, label.op, tile.waves);
-  LinearWriter linear(k, shape, tile.isSwapped, tile.m, tile.n);
+  LinearWriter linear(k, shape, tile);
   Product product = {linear, tile, {}, {}};
   product.a = k.buffer("a", {kDynamic, shape.inputs}, shape.element);
   product.w = k.buffer("w", {shape.weightRows(), shape.inputs}, shape.element);
@@ -255,25 +300,34 @@ KernelOp kernels::buildLinear(OpBuilder &builder, const Label &label,
     Scalar column = k.name("column", index[1] * static_cast<double>(tile.n));
     Scalar part = tile.splits > 1 ? index[2] : k.constant(0);
     KernelBuilder::Values sums = product.walk(row, column, part);
-    if (tile.splits == 1) {
-      return linear.storeResult(sums, row, column);
-    }
-    for (auto [i, sum] : llvm::enumerate(sums)) {
-      Scalar base = k.constant(i * shape.columns);
-      Scalar limit = k.constant((i + 1) * shape.columns);
-      k.store(sum,
-              linear.tileAt(partial, {row, part, base + column}, limit, 0, 2));
+    auto perPiece = sums.size() / (tile.piecesM * tile.piecesN);
+    for (int64_t piece = 0; piece < tile.piecesM * tile.piecesN; ++piece) {
+      Scalar rowOfPiece = pieceAt(row, piece / tile.piecesN, tile.pieceM());
+      Scalar columnOfPiece =
+          pieceAt(column, piece % tile.piecesN, tile.pieceN());
+      auto own = ArrayRef<Value>(sums).slice(piece * perPiece, perPiece);
+      if (tile.splits == 1) {
+        linear.storeResult(own, rowOfPiece, columnOfPiece);
+      } else {
+        linear.storeParts(partial, own, rowOfPiece, columnOfPiece, part);
+      }
     }
   });
-  return k.finish(label.note);
+  KernelOp kernel = k.finish(label.note);
+  if (tile.isStaggered()) {
+    kernel->setAttr("stagger", builder.getI64IntegerAttr(2));
+  }
+  return kernel;
 }
 
 KernelOp kernels::buildLinearReduce(OpBuilder &builder, const Label &label,
                                     const LinearShape &shape,
                                     const LinearTile &tile, Range rows) {
   KernelBuilder k(builder, label.symbol, label.op, tile.reduceWaves);
-  LinearWriter linear(k, shape, /*isSwapped=*/false, tile.reduceM,
-                      tile.reduceN);
+  LinearTile own;
+  own.m = tile.reduceM;
+  own.n = tile.reduceN;
+  LinearWriter linear(k, shape, own);
   Value partial =
       k.buffer("partial", {kDynamic, tile.splits, shape.weightRows()}, k.f32());
   linear.declareEpilogue();

@@ -47,9 +47,10 @@ static std::string spelling(Type type) {
   return text;
 }
 
-/// Rows and columns of the product as the instruction sees them.
+/// Rows and columns of one product as the instruction sees them.
 static std::pair<int64_t, int64_t> orient(const LinearTile &tile) {
-  return tile.isSwapped ? std::pair(tile.n, tile.m) : std::pair(tile.m, tile.n);
+  return tile.isSwapped ? std::pair(tile.pieceN(), tile.pieceM())
+                        : std::pair(tile.pieceM(), tile.pieceN());
 }
 
 static int64_t products(const LinearShape &shape) {
@@ -110,6 +111,16 @@ static int64_t ringBytes(const LinearShape &shape, const LinearTile &tile) {
   return rows * tile.k * shape.element.getIntOrFloatBitWidth() / 8;
 }
 
+/// Whether two groups of waves can take turns at the matrix unit: each has a
+/// wave for every pipe, and copies complete in order.
+static bool canTakeTurns(const Target &target, const MmaRow &row,
+                         const LinearTile &tile) {
+  return row.scope == MmaScope::Wave && row.aSpace == OperandSpace::Register &&
+         target.copy.asyncToShared &&
+         target.copy.completion == Completion::Counted &&
+         tile.waves == 2 * target.execution.matrixPipesPerUnit;
+}
+
 std::string Tiling::reasonAgainst(const LinearShape &shape,
                                   const LinearTile &tile) const {
   return reasonAgainst(shape, tile, rowFor(rowsFor(shape), tile));
@@ -124,6 +135,9 @@ std::string Tiling::reasonAgainst(const LinearShape &shape,
   if (tile.isSwapped && row->scope == MmaScope::Wave) {
     return "both orders are alike where operands lie in registers";
   }
+  if (tile.isStaggered() && !canTakeTurns(target, *row, tile)) {
+    return "no two groups of waves share the matrix unit";
+  }
   int64_t accumulator = tile.m * tile.n * products(shape);
   if (row->cSpace == OperandSpace::Tensor) {
     int64_t columns = orient(tile).second * products(shape);
@@ -137,7 +151,7 @@ std::string Tiling::reasonAgainst(const LinearShape &shape,
   // an exponential and a product of each pair.
   int64_t lanes = tile.waves * target.execution.waveSize;
   int64_t most = registersPerLane(tile.waves);
-  int64_t epilogue = tile.m * tile.n *
+  int64_t epilogue = tile.pieceM() * tile.pieceN() *
                      ((shape.hasResidual ? 1 : 0) + (shape.isSwiglu ? 2 : 0));
   if (4 * accumulator > 3 * most * lanes ||
       accumulator + epilogue >= most * lanes) {
@@ -269,12 +283,41 @@ SmallVector<LinearTile> Tiling::candidates(const LinearShape &shape,
   return tiles;
 }
 
+SmallVector<LinearTile> Tiling::staggered(const LinearShape &shape,
+                                          Range rows) const {
+  constexpr int64_t kLeastRows = 128;
+  constexpr size_t kMost = 4;
+  int64_t judged = std::min(rows.maximum, kJudgedRows);
+  int64_t elementBits = shape.element.getIntOrFloatBitWidth();
+  SmallVector<std::pair<double, LinearTile>> legal;
+  for (int64_t m = 2 * kLeastRows; m >= kLeastRows; m /= 2) {
+    for (int64_t n = 256; n >= 128; n /= 2) {
+      for (int64_t kBytes : {64, 128, 256}) {
+        LinearTile tile{m, n, kBytes * 8 / elementBits,
+                        2 * target.execution.matrixPipesPerUnit};
+        tile.piecesM = 2;
+        tile.piecesN = shape.isSwiglu ? 1 : 2;
+        if (judged >= m && reasonAgainst(shape, tile).empty()) {
+          legal.push_back({bound(shape, tile, judged), tile});
+        }
+      }
+    }
+  }
+  llvm::stable_sort(legal, [](auto &a, auto &b) { return a.first < b.first; });
+  SmallVector<LinearTile> tiles;
+  for (auto &entry : ArrayRef(legal).take_front(kMost)) {
+    tiles.push_back(entry.second);
+  }
+  return tiles;
+}
+
 static std::string describe(const LinearTile &tile) {
   std::string text = llvm::formatv("{0}x{1}x{2}, {3} waves", tile.m, tile.n,
                                    tile.k, tile.waves);
   if (tile.splits > 1) {
     text += llvm::formatv(", {0} parts of the sum", tile.splits);
   }
+  text += tile.isStaggered() ? " in two groups" : "";
   return tile.isSwapped ? text + ", weight first" : text;
 }
 
@@ -334,6 +377,7 @@ Tiling::linear(OpBuilder &builder, const LinearShape &shape, Range rows) const {
   if (judged.empty()) {
     return failure();
   }
+  judged.append(judge(*this, builder, shape, staggered(shape, rows), rows));
   // Equals stay in the order of the bound.
   auto *best = llvm::min_element(
       judged, [](auto &a, auto &b) { return a.first < b.first; });

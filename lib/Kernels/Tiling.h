@@ -32,6 +32,10 @@ public:
   /// Candidates in order, best bound first.
   llvm::SmallVector<LinearTile> candidates(const LinearShape &shape,
                                            Range rows) const;
+  /// Tiles in pieces whose products two groups of waves do in turns, where
+  /// waves share the matrix unit; best bound first.
+  llvm::SmallVector<LinearTile> staggered(const LinearShape &shape,
+                                          Range rows) const;
   /// Why the target cannot run the tile, or empty.
   std::string reasonAgainst(const LinearShape &shape,
                             const LinearTile &tile) const;

@@ -30,6 +30,8 @@ mlir::LogicalResult placeOperands(schedule::KernelOp kernel,
                                   const Target &target);
 mlir::LogicalResult inferLayouts(schedule::KernelOp kernel,
                                  const Target &target);
+mlir::LogicalResult staggerLoops(schedule::KernelOp kernel,
+                                 const Target &target);
 mlir::LogicalResult pipelineLoops(schedule::KernelOp kernel,
                                   const Target &target);
 mlir::LogicalResult layOut(schedule::KernelOp kernel, const Target &target);

@@ -73,6 +73,27 @@ def ScheduleInferLayouts : SchedulePass<"schedule-infer-layouts"> {
   }];
 }
 
+def ScheduleStagger : SchedulePass<"schedule-stagger"> {
+  let summary = "Let two groups of waves take turns at the matrix unit";
+  let description = [{
+    Where the kernel attribute `stagger` = 2 asks for it. Each product of the
+    loop becomes a phase: reads and copies, sync, mma, sync. The second group of
+    waves runs one sync late, so that one group multiplies while the other one
+    moves. A place is read once in a trip and filled again in a later phase, for
+    the trip that is `slots` later.
+
+    Before:
+    ```
+    loop (%t) { copy to %A  wait  sync  load %A  copy to %B  wait  sync  load %B  mma  copy to %C ... mma }
+    ```
+    After:
+    ```
+    copies of trips 0 .. slots - 1, sync
+    loop (%t) { load %A, %B  copy %C[%t+1]  sync  mma  sync  load %C  copy %A[%t+2]  sync  mma  sync } {stagger = 2}
+    ```
+  }];
+}
+
 def SchedulePipeline : SchedulePass<"schedule-pipeline"> {
   let summary = "Run the copies of a loop ahead of their use";
   let description = [{

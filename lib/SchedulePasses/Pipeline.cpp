@@ -44,11 +44,8 @@ private:
   int64_t scratchBytes();
   void eraseNaive(Ring &ring);
   Value makeBarrier(Ring &ring, int64_t slots);
-  Value isTrip(OpBuilder &builder, Ring &ring, Value index);
-  Value rowsEnd(OpBuilder &builder, CopyOp copy, ValueRange offsets);
-  void copyAt(OpBuilder &builder, Ring &ring, Value index, Value live);
+  void copyAll(OpBuilder &builder, Ring &ring, Value index, Value live);
   LoopOp openLoop(OpBuilder &builder, Location loc, Value from, Value to);
-  Value advanced(OpBuilder &builder, Ring &ring, Value index, int64_t trips);
   void makePrologue(Ring &ring);
   void makeSingle(Ring &ring);
   void makeCounted(Ring &ring);
@@ -96,76 +93,20 @@ Value Pipeline::makeBarrier(Ring &ring, int64_t slots) {
 // The copies of another trip
 //===----------------------------------------------------------------------===//
 
-/// `index` that many trips later.
-Value Pipeline::advanced(OpBuilder &builder, Ring &ring, Value index,
-                         int64_t trips) {
-  Location loc = ring.loop.getLoc();
-  Value distance = constant(builder, loc, trips);
-  if (!ring.loop.getSteps().empty()) {
-    distance =
-        arith::MulIOp::create(builder, loc, distance, ring.loop.getSteps()[0]);
-  }
-  return arith::AddIOp::create(builder, loc, index, distance);
-}
-
-/// Whether the loop has a trip with that index.
-Value Pipeline::isTrip(OpBuilder &builder, Ring &ring, Value index) {
-  return arith::CmpIOp::create(builder, ring.loop.getLoc(),
-                               arith::CmpIPredicate::slt, index,
-                               ring.loop.getUpperBounds()[0]);
-}
-
-/// A row limit that clips nothing of a copy without one.
-Value Pipeline::rowsEnd(OpBuilder &builder, CopyOp copy, ValueRange offsets) {
-  Location loc = copy.getLoc();
-  auto buffer = cast<BufferType>(copy.getSource().getType());
-  int64_t dimension = copy.getDims()
-                          ? (*copy.getDims())[0]
-                          : std::max<int64_t>(buffer.getRank() - 2, 0);
-  int64_t extent = buffer.getShape()[dimension];
-  if (!ShapedType::isDynamic(extent)) {
-    return constant(builder, loc, extent);
-  }
-  if (copy.getRows()) {
-    return constant(builder, loc, INT32_MAX);
-  }
-  auto tile = cast<TileType>(copy.getDestination().getType());
-  Value rows = constant(builder, loc, tile.getRows());
-  return arith::AddIOp::create(builder, loc, offsets[dimension], rows);
-}
-
-/// All copies of the ring at the trip of `index`. Where `live` is given they
-/// are issued in any case and fetch nothing unless it holds.
-void Pipeline::copyAt(OpBuilder &builder, Ring &ring, Value index, Value live) {
-  IRMapping mapping;
-  mapping.map(ring.loop.getInductionVars()[0], index);
-  auto there = [&](Value value) {
-    return value ? atTrip(builder, value, ring.loop, mapping) : Value();
-  };
+/// All copies of the ring at the trip of `index`, and the bytes that they
+/// announce.
+void Pipeline::copyAll(OpBuilder &builder, Ring &ring, Value index,
+                       Value live) {
   if (ring.announce) {
-    arriveAt(builder, ring.announce.getLoc(), ring.full,
-             there(ring.announce.getTrip()[0]), ValueRange(),
+    IRMapping mapping;
+    mapping.map(ring.loop.getInductionVars()[0], index);
+    Value trip =
+        atTrip(builder, ring.announce.getTrip()[0], ring.loop, mapping);
+    arriveAt(builder, ring.announce.getLoc(), ring.full, trip, ValueRange(),
              ring.announce.getBytesAttr());
   }
   for (CopyOp copy : ring.copies) {
-    SmallVector<Value> offsets, slots, valid;
-    llvm::transform(copy.getOffsets(), std::back_inserter(offsets), there);
-    llvm::transform(copy.getSlot(), std::back_inserter(slots), there);
-    llvm::transform(copy.getValid(), std::back_inserter(valid), there);
-    if (live) {
-      if (valid.empty()) {
-        valid.push_back(rowsEnd(builder, copy, offsets));
-      }
-      Value none = constant(builder, copy.getLoc(), 0);
-      valid[0] =
-          arith::SelectOp::create(builder, copy.getLoc(), live, valid[0], none);
-    }
-    CopyOp::create(builder, copy.getLoc(), copy.getToken().getType(),
-                   copy.getSource(), offsets, copy.getDestination(), slots,
-                   copy.getRows(), copy.getPageTable(),
-                   there(copy.getSequence()), valid, copy.getArrives(),
-                   copy.getDimsAttr(), copy.getPageSizeAttr(),
-                   copy.getBoxAttr());
+    copyAt(builder, ring, copy, index, live);
   }
 }
 
@@ -211,7 +152,7 @@ void Pipeline::makePrologue(Ring &ring) {
     openLoop(builder, loc, zero, trips);
     live = Value();
   }
-  copyAt(builder, ring, index, live);
+  copyAll(builder, ring, index, live);
 }
 
 //===----------------------------------------------------------------------===//
@@ -243,7 +184,7 @@ void Pipeline::makeCounted(Ring &ring) {
   SyncOp::create(builder, loc, Scope::Workgroup);
   Value index =
       advanced(builder, ring, loop.getInductionVars()[0], ring.ahead());
-  copyAt(builder, ring, index, isTrip(builder, ring, index));
+  copyAll(builder, ring, index, isTrip(builder, ring, index));
   for (CopyOp copy : ring.copies) {
     copy.erase();
   }
@@ -267,7 +208,7 @@ void Pipeline::refill(OpBuilder &builder, Ring &ring, Value empty) {
     Value freed = atTrip(builder, ring.mmas[0].getASlot(), ring.loop, mapping);
     waitOn(builder, loc, empty, freed).setEmpty(true);
   }
-  copyAt(builder, ring, index, Value());
+  copyAll(builder, ring, index, Value());
 }
 
 void Pipeline::finishBoxes(Ring &ring, Value empty) {
@@ -333,7 +274,8 @@ void Pipeline::run() {
   int64_t takenBytes = scratchBytes();
   for (LoopOp loop : loops) {
     std::optional<Ring> ring = findRing(loop);
-    if (!ring) {
+    // Staggered copies run ahead by themselves.
+    if (!ring || loop.getStagger()) {
       continue;
     }
     ring->slots = chooseSlots(*ring, target, takenBytes);

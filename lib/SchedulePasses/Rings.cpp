@@ -1,6 +1,7 @@
 #include "lib/SchedulePasses/Rings.h"
 #include "lib/SchedulePasses/Trips.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include <algorithm>
 #include <cmath>
 
@@ -91,4 +92,76 @@ void modelc::setSlots(const Ring &ring) {
     full.setType(
         BarrierType::get(barrier.getContext(), barrier.getCount(), ring.slots));
   }
+}
+
+//===----------------------------------------------------------------------===//
+// The copies of another trip
+//===----------------------------------------------------------------------===//
+
+static Value constant(OpBuilder &builder, Location loc, int64_t value) {
+  return arith::ConstantIndexOp::create(builder, loc, value);
+}
+
+Value modelc::advanced(OpBuilder &builder, const Ring &ring, Value index,
+                       int64_t trips) {
+  LoopOp loop = ring.loop;
+  Value distance = constant(builder, loop.getLoc(), trips);
+  if (!loop.getSteps().empty()) {
+    distance = arith::MulIOp::create(builder, loop.getLoc(), distance,
+                                     loop.getSteps()[0]);
+  }
+  return arith::AddIOp::create(builder, loop.getLoc(), index, distance);
+}
+
+Value modelc::isTrip(OpBuilder &builder, const Ring &ring, Value index) {
+  LoopOp loop = ring.loop;
+  return arith::CmpIOp::create(builder, loop.getLoc(),
+                               arith::CmpIPredicate::slt, index,
+                               loop.getUpperBounds()[0]);
+}
+
+/// A row limit that clips nothing of a copy without one.
+static Value rowsEnd(OpBuilder &builder, CopyOp copy, ValueRange offsets) {
+  Location loc = copy.getLoc();
+  auto buffer = cast<BufferType>(copy.getSource().getType());
+  int64_t dimension = copy.getDims()
+                          ? (*copy.getDims())[0]
+                          : std::max<int64_t>(buffer.getRank() - 2, 0);
+  int64_t extent = buffer.getShape()[dimension];
+  if (!ShapedType::isDynamic(extent)) {
+    return constant(builder, loc, extent);
+  }
+  if (copy.getRows()) {
+    return constant(builder, loc, INT32_MAX);
+  }
+  auto tile = cast<TileType>(copy.getDestination().getType());
+  Value rows = constant(builder, loc, tile.getRows());
+  return arith::AddIOp::create(builder, loc, offsets[dimension], rows);
+}
+
+void modelc::copyAt(OpBuilder &builder, const Ring &ring, CopyOp copy,
+                    Value index, Value live) {
+  LoopOp loop = ring.loop;
+  IRMapping mapping;
+  mapping.map(loop.getInductionVars()[0], index);
+  auto there = [&](Value value) {
+    return value ? atTrip(builder, value, loop, mapping) : Value();
+  };
+  SmallVector<Value> offsets, slots, valid;
+  llvm::transform(copy.getOffsets(), std::back_inserter(offsets), there);
+  llvm::transform(copy.getSlot(), std::back_inserter(slots), there);
+  llvm::transform(copy.getValid(), std::back_inserter(valid), there);
+  if (live) {
+    if (valid.empty()) {
+      valid.push_back(rowsEnd(builder, copy, offsets));
+    }
+    Value none = constant(builder, copy.getLoc(), 0);
+    valid[0] =
+        arith::SelectOp::create(builder, copy.getLoc(), live, valid[0], none);
+  }
+  CopyOp::create(builder, copy.getLoc(), copy.getToken().getType(),
+                 copy.getSource(), offsets, copy.getDestination(), slots,
+                 copy.getRows(), copy.getPageTable(), there(copy.getSequence()),
+                 valid, copy.getArrives(), copy.getDimsAttr(),
+                 copy.getPageSizeAttr(), copy.getBoxAttr());
 }

@@ -33,6 +33,19 @@ int64_t chooseSlots(const Ring &ring, const Target &target, int64_t takenBytes);
 /// Gives the places and the barrier of a ring its slots.
 void setSlots(const Ring &ring);
 
+/// `index` that many trips later.
+mlir::Value advanced(mlir::OpBuilder &builder, const Ring &ring,
+                     mlir::Value index, int64_t trips);
+
+/// Whether the loop has a trip with that index.
+mlir::Value isTrip(mlir::OpBuilder &builder, const Ring &ring,
+                   mlir::Value index);
+
+/// A copy of the ring at the trip of `index`. Where `live` is given it is
+/// issued in any case and fetches nothing unless it holds.
+void copyAt(mlir::OpBuilder &builder, const Ring &ring, schedule::CopyOp copy,
+            mlir::Value index, mlir::Value live);
+
 } // namespace modelc
 
 #endif // LIB_SCHEDULEPASSES_RINGS_H

@@ -43,6 +43,8 @@ static void inOrder(Visit visit, Tidy tidy) {
         Create<ScheduleInferLayoutsOptions>(createScheduleInferLayouts));
   // Index arithmetic that was repeated is shared before it is cloned again.
   tidy([] { return createCSEPass(); });
+  // Loops that are staggered need no other copies ahead.
+  visit(staggerLoops, Create<ScheduleStaggerOptions>(createScheduleStagger));
   visit(pipelineLoops, Create<SchedulePipelineOptions>(createSchedulePipeline));
   // Swizzles need the register layouts of all readers; addresses the slots.
   visit(layOut, Create<ScheduleLayOutOptions>(createScheduleLayOut));
