@@ -221,6 +221,10 @@ LogicalResult KernelPrinter::printLoad(LoadOp op) {
           : op.getTransposed()              ? "loadShared<Transposed>"
                                             : "loadShared") +
          Twine("(") + name + ", " + from + ");");
+    if (op.getToken() && isStaggered(op)) {
+      // Waits count reads in this order.
+      line("scheduleFence();");
+    }
     return success();
   }
   Access access = Access::of(op);

@@ -285,29 +285,27 @@ SmallVector<LinearTile> Tiling::candidates(const LinearShape &shape,
 
 SmallVector<LinearTile> Tiling::staggered(const LinearShape &shape,
                                           Range rows) const {
-  constexpr int64_t kLeastRows = 128;
   constexpr size_t kMost = 4;
   int64_t judged = std::min(rows.maximum, kJudgedRows);
   int64_t elementBits = shape.element.getIntOrFloatBitWidth();
-  SmallVector<std::pair<double, LinearTile>> legal;
-  for (int64_t m = 2 * kLeastRows; m >= kLeastRows; m /= 2) {
-    for (int64_t n = 256; n >= 128; n /= 2) {
+  SmallVector<std::pair<std::pair<double, size_t>, LinearTile>> legal;
+  for (int64_t m : {256, 128}) {
+    for (int64_t n : {256, 128}) {
       for (int64_t kBytes : {64, 128, 256}) {
         LinearTile tile{m, n, kBytes * 8 / elementBits,
                         2 * target.execution.matrixPipesPerUnit};
         tile.piecesM = 2;
         tile.piecesN = shape.isSwiglu ? 1 : 2;
         if (judged >= m && reasonAgainst(shape, tile).empty()) {
-          legal.push_back({bound(shape, tile, judged), tile});
+          legal.push_back({{bound(shape, tile, judged), legal.size()}, tile});
         }
       }
     }
   }
-  llvm::stable_sort(legal, [](auto &a, auto &b) { return a.first < b.first; });
+  llvm::sort(legal, [](auto &a, auto &b) { return a.first < b.first; });
   SmallVector<LinearTile> tiles;
-  for (auto &entry : ArrayRef(legal).take_front(kMost)) {
-    tiles.push_back(entry.second);
-  }
+  llvm::append_range(
+      tiles, llvm::make_second_range(ArrayRef(legal).take_front(kMost)));
   return tiles;
 }
 

@@ -258,8 +258,9 @@ LogicalResult Stagger::run(LoopOp loop) {
 static LogicalResult verifyGroups(KernelOp kernel, const Target &target,
                                   int64_t groups) {
   int64_t pipes = target.execution.matrixPipesPerUnit;
+  auto waves = static_cast<int64_t>(kernel.getWaves());
   bool counted = target.copy.completion == Completion::Counted;
-  if (groups == 2 && kernel.getWaves() == groups * pipes && counted &&
+  if (groups == 2 && waves == groups * pipes && counted &&
       target.copy.asyncToShared) {
     return success();
   }

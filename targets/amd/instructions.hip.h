@@ -159,11 +159,16 @@ DEV void waitCopies() {
 }
 template <int N>
 DEV void waitReads() {
-  static_assert(N >= 0 && N < 16, "lgkmcnt has four bits");
-  asm volatile("s_waitcnt lgkmcnt(%0)" ::"n"(N) : "memory");
+  static_assert(N >= 0);
+  // The counter has four bits; fewer in flight than asked for is safe.
+  constexpr int kPending = N < 15 ? N : 15;
+  asm volatile("s_waitcnt lgkmcnt(%0)" ::"n"(kPending) : "memory");
   __builtin_amdgcn_sched_barrier(0);
 }
-DEV void scheduleFence() { __builtin_amdgcn_sched_barrier(0); }
+DEV void scheduleFence() {
+  asm volatile("" ::: "memory");
+  __builtin_amdgcn_sched_barrier(0);
+}
 template <int Mask, int Count>
 DEV void scheduleGroup() {
   __builtin_amdgcn_sched_group_barrier(Mask, Count, 0);
