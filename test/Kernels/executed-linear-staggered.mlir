@@ -1,13 +1,13 @@
 // RUN: modelc-opt %s "--kernels-build=target=mi355x family=linear shape=columns:104,inputs:448,residual:1 types=bias:bf16 tile=m:128,n:128,k:64,waves:8,pieces_m:2,pieces_n:2" --schedule-finish | %emit -o %t.mi355x.h
-// RUN: %emulate -DKERNEL='"%t.mi355x.h"' -DTHREADS=512 -DDYNAMIC_BYTES=0 -DSWIGLU=0 -DINTERLEAVE=0 -DSPLITS=1 -DTILE_M=128 -DTILE_N=128 %S/Inputs/linear.cpp -o %t.mi355x
+// RUN: %emulate -DKERNEL='"%t.mi355x.h"' -DTHREADS=512 -DDYNAMIC_BYTES=0 -DSWIGLU=0 -DSPLITS=1 -DTILE_M=128 -DTILE_N=128 %S/Inputs/linear.cpp -o %t.mi355x
 // RUN: env EMULATOR_COPIES=lazy %t.mi355x | FileCheck %s
 // RUN: env EMULATOR_COPIES=eager EMULATOR_SEED=3 %t.mi355x | FileCheck %s
 // RUN: modelc-opt %s "--kernels-build=target=mi300x family=linear shape=columns:104,inputs:448,residual:1 types=bias:bf16 tile=m:128,n:128,k:32,waves:8,pieces_m:2,pieces_n:2" --schedule-finish | %emit -o %t.mi300x.h
-// RUN: %emulate -DKERNEL='"%t.mi300x.h"' -DTHREADS=512 -DMODELC_CHIP=942 -DDYNAMIC_BYTES=0 -DSWIGLU=0 -DINTERLEAVE=0 -DSPLITS=1 -DTILE_M=128 -DTILE_N=128 %S/Inputs/linear.cpp -o %t.mi300x
+// RUN: %emulate -DKERNEL='"%t.mi300x.h"' -DTHREADS=512 -DMODELC_CHIP=942 -DDYNAMIC_BYTES=0 -DSWIGLU=0 -DSPLITS=1 -DTILE_M=128 -DTILE_N=128 %S/Inputs/linear.cpp -o %t.mi300x
 // RUN: env EMULATOR_COPIES=lazy %t.mi300x | FileCheck %s
 // RUN: env EMULATOR_COPIES=eager EMULATOR_SEED=3 %t.mi300x | FileCheck %s
-// RUN: modelc-opt %s "--kernels-build=target=mi355x family=linear shape=columns:104,inputs:448,residual:1,swiglu:1,interleave:104 types=bias:bf16 tile=m:128,n:64,k:64,waves:8,pieces_m:2" --schedule-finish | %emit -o %t.swiglu.h
-// RUN: %emulate -DKERNEL='"%t.swiglu.h"' -DTHREADS=512 -DDYNAMIC_BYTES=0 -DSWIGLU=1 -DINTERLEAVE=104 -DSPLITS=1 -DTILE_M=128 -DTILE_N=64 %S/Inputs/linear.cpp -o %t.swiglu
+// RUN: modelc-opt %s "--kernels-build=target=mi355x family=linear shape=columns:104,inputs:448,residual:1,swiglu:1 types=bias:bf16 tile=m:128,n:64,k:64,waves:8,pieces_m:2" --schedule-finish | %emit -o %t.swiglu.h
+// RUN: %emulate -DKERNEL='"%t.swiglu.h"' -DTHREADS=512 -DDYNAMIC_BYTES=0 -DSWIGLU=1 -DSPLITS=1 -DTILE_M=128 -DTILE_N=64 %S/Inputs/linear.cpp -o %t.swiglu
 // RUN: env EMULATOR_COPIES=lazy %t.swiglu | FileCheck %s
 // RUN: env EMULATOR_COPIES=eager EMULATOR_SEED=3 %t.swiglu | FileCheck %s
 // Four products a trip, two groups of waves in turns; an odd number of trips,
