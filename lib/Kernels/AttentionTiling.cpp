@@ -24,11 +24,17 @@ static constexpr int64_t kJudgedTokens = 4096;
 //===----------------------------------------------------------------------===//
 
 /// Scores, weights and results of `queries` in f32, spread over the lanes, with
-/// the queries themselves, in half of the registers.
+/// the queries themselves, in half of the registers. Keys and values that are
+/// converted are held whole by every wave, as they came and as they are read.
 bool Tiling::holdsAttention(const HeadShape &shape, int64_t queries,
                             int64_t keys, int64_t waves) const {
   int64_t lanes = waves * target.execution.waveSize;
   int64_t words = queries * (2 * keys + shape.headDim + shape.headDim / 2);
+  if (shape.cacheElement != shape.element) {
+    int64_t bits = shape.cacheElement.getIntOrFloatBitWidth() +
+                   shape.element.getIntOrFloatBitWidth();
+    words += waves * 2 * keys * shape.headDim * bits / 32;
+  }
   int64_t bytes =
       shape.headDim * keys * shape.cacheElement.getIntOrFloatBitWidth() / 8;
   // Two slots of keys and of values, and room for exchanges.
