@@ -8,6 +8,14 @@ using namespace modelc::schedule;
 // Memory ops
 //===----------------------------------------------------------------------===//
 
+/// A ring takes its logical trip; a load of tensor memory also its first
+/// column.
+static bool takesColumn(Operation *op, Type place) {
+  auto tile = dyn_cast<TileType>(place);
+  return tile && tile.getSpace() == Space::Tensor && isa<LoadOp>(op) &&
+         cast<LoadOp>(op).getOffsets().size() == 2;
+}
+
 template <typename Op>
 static LogicalResult verifyAddress(Op op, Type placeType, Type valueType) {
   if (auto buffer = dyn_cast<BufferType>(placeType)) {
@@ -16,7 +24,7 @@ static LogicalResult verifyAddress(Op op, Type placeType, Type valueType) {
              << buffer.getRank() << " dimensions of the buffer, got "
              << op.getOffsets().size();
     }
-  } else if (op.getOffsets().size() > 1) {
+  } else if (op.getOffsets().size() > 1 && !takesColumn(op, placeType)) {
     return op.emitOpError("expected at most one offset, the logical trip of a "
                           "ring, got ")
            << op.getOffsets().size();
@@ -52,7 +60,8 @@ LogicalResult LoadOp::verify() {
   if (place && tile) {
     int64_t rows = getTransposed() ? tile.getColumns() : tile.getRows();
     int64_t columns = getTransposed() ? tile.getRows() : tile.getColumns();
-    if (rows != place.getRows() || columns != place.getColumns()) {
+    bool isPart = getOffsets().size() == 2 && columns < place.getColumns();
+    if (rows != place.getRows() || (columns != place.getColumns() && !isPart)) {
       return emitOpError("expected a value of the extents of the place, got ")
              << tile << " of " << place;
     }

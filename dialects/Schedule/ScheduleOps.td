@@ -29,6 +29,8 @@ def LoadOp : MemoryOp<"load"> {
     the group has. With a token the load is asynchronous: it takes an entry of its
     queue (copies from global memory, reads from shared) and its registers and
     its place are safe only after a wait. Without one the value is simply there.
+    Of a place in tensor memory it may read a part of the columns: the offsets
+    are then the logical trip and the first column.
 
     ```mlir
     schedule.kernel @f(%a: !schedule.buffer<?x64xf32>, %m: index) guard [] attributes {waves = 1 : i64} {
@@ -121,8 +123,8 @@ def MmaOp : ScheduleOp<"mma", [AttrSizedOperandSegments, HasWork]> {
   let description = [{
     `a` is M x K, `b` is N x K (K x N with `b_transposed`), the accumulator M x N.
     Operands are values or places (with the trip number of the ring as
-    `aSlot`/`bSlot`). After instruction choice `instruction` names a row of the
-    target's `[[mma]]` table and `grid` = [waves along M, waves along N]. An
+    `aSlot`/`bSlot`; `cSlot` is that of a ring of accumulators). After
+    instruction choice `instruction` names a row of the target's `[[mma]]` table and `grid` = [waves along M, waves along N]. An
     accumulator in tensor memory is a place; the op then yields a token only.
     `exchanged` = F: the instruction takes `b` as its first operand, so that a
     lane owns neighbouring columns of the accumulator, and the columns of F
@@ -144,17 +146,17 @@ def MmaOp : ScheduleOp<"mma", [AttrSizedOperandSegments, HasWork]> {
     ```
   }];
   let arguments = (ins TileType:$accumulator, TileType:$a, TileType:$b, Optional<Index>:$aSlot, Optional<Index>:$bSlot,
-    Optional<AnyType>:$init, OptionalAttr<StrAttr>:$instruction, OptionalAttr<DenseI64ArrayAttr>:$grid, UnitAttr:$b_transposed,
+    Optional<AnyType>:$init, Optional<Index>:$cSlot, OptionalAttr<StrAttr>:$instruction, OptionalAttr<DenseI64ArrayAttr>:$grid, UnitAttr:$b_transposed,
     UnitAttr:$asynchronous, OptionalAttr<I64Attr>:$exchanged);
   let results = (outs AnyTypeOf<[TileType, TokenType]>:$result);
   let builders = [OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$accumulator, "::mlir::Value":$a, "::mlir::Value":$b,
     "::mlir::Value":$aSlot, "::mlir::Value":$bSlot, "::mlir::Value":$init, "::mlir::StringAttr":$instruction,
     "::mlir::DenseI64ArrayAttr":$grid, "::mlir::UnitAttr":$bTransposed, "::mlir::UnitAttr":$asynchronous), [{
-      build($_builder, $_state, result, accumulator, a, b, aSlot, bSlot, init, instruction, grid, bTransposed, asynchronous,
-            ::mlir::IntegerAttr());
+      build($_builder, $_state, result, accumulator, a, b, aSlot, bSlot, init, ::mlir::Value(), instruction, grid,
+            bTransposed, asynchronous, ::mlir::IntegerAttr());
     }]>];
   let assemblyFormat = [{
-    $accumulator `,` $a (`[` $aSlot^ `]`)? `,` $b (`[` $bSlot^ `]`)? (`init` `(` $init^ `:` type($init) `)`)?
+    $accumulator (`[` $cSlot^ `]`)? `,` $a (`[` $aSlot^ `]`)? `,` $b (`[` $bSlot^ `]`)? (`init` `(` $init^ `:` type($init) `)`)?
     attr-dict `:` type($accumulator) `,` type($a) `,` type($b) `->` type($result)
   }];
   let hasVerifier = 1;

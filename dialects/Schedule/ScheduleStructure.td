@@ -83,7 +83,8 @@ def LoopOp : ScheduleOp<"loop", [SingleBlockImplicitTerminator<"YieldOp">, AttrS
   let summary = "Repeat; on workgroups it is the grid.";
   let description = [{
     `on sequence`: one index, carried values. `on workgroups`: one or more
-    indices, every combination is one workgroup, no carried values. `step` is 1
+    indices, every combination is one workgroup; only a `persistent` one carries
+    values, from one of them to the next on the same unit. `step` is 1
     where it is not given. A bound that lives on the device (a `load`) demands
     `expect`, an expression over the workload's symbols. `order` of a grid is
     [chiplets, group rows]; `persistent` runs it with one workgroup a unit.

@@ -252,8 +252,10 @@ LogicalResult LoopOp::verify() {
                        "bounds, ")
            << count;
   }
-  if (getKind() == LoopKind::Workgroups && !getInits().empty()) {
-    return emitOpError("expected no carried values on a loop over workgroups");
+  if (getKind() == LoopKind::Workgroups && !getInits().empty() &&
+      !getPersistent()) {
+    return emitOpError("expected no carried values on a loop over workgroups "
+                       "unless it is 'persistent'");
   }
   if (getKind() == LoopKind::Sequence && count != 1) {
     return emitOpError("expected one index in a sequence, got ") << count;

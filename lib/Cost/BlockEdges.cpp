@@ -106,7 +106,9 @@ void BlockEdges::addBarrierWait(unsigned index, ArrayRef<Operation *> ops,
       continue;
     }
     std::optional<int64_t> signalled = evaluateIndex(trip, values);
-    int64_t distance = other > index;
+    // Within one stream a later signal is that of the trip before.
+    bool sameStream = block.steps[other].stream == block.steps[index].stream;
+    int64_t distance = sameStream && other > index;
     if (awaited && signalled) {
       distance = std::max<int64_t>(distance, *signalled - *awaited);
     }

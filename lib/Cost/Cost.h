@@ -168,7 +168,8 @@ struct KernelWork {
   int64_t sharedBytes = 0; // of a workgroup
   int64_t registersPerThread = 0;
   int64_t tensorColumns = 0;
-  double longest = 1; // longest workgroup over the mean
+  double longest = 1;   // longest workgroup over the mean
+  bool follows = false; // roles go on to the next tile before this one is done
   std::vector<Access> accesses;
   std::vector<Body> blocks; // a nested block stands behind its parent
   double workgroups() const;

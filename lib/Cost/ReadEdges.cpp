@@ -105,6 +105,9 @@ IndexValues KernelReader::middleOfLoops() const {
     for (Value index : loop.getInductionVars()) {
       values[index] = grid ? 0 : kMiddle;
     }
+    for (Value number : grid ? loop.getCarried() : ArrayRef<BlockArgument>()) {
+      values[number] = kMiddle; // of a tile of a persistent grid
+    }
   });
   return values;
 }

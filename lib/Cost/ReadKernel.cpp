@@ -45,11 +45,21 @@ void KernelReader::forwardResults(LoopOp loop) {
   }
 }
 
-/// Loops of different roles with the same trips are one block in several
-/// streams; loops of one role follow each other.
+/// Whether a loop meets those of other roles.
+static bool meetsAtBarriers(LoopOp loop) {
+  return loop
+      .walk(
+          [](WaitOp wait) { return WalkResult(failure(!!wait.getBarrier())); })
+      .wasInterrupted();
+}
+
+/// Loops of different roles with the same trips that meet at barriers are one
+/// block in several streams; loops of one role follow each other.
 unsigned KernelReader::blockFor(LoopOp loop, Region region, double trips) {
-  auto [found, isNew] = shared.try_emplace({region.block, trips}, 0);
-  if (!isNew &&
+  bool meets = meetsAtBarriers(loop);
+  auto [found, isNew] =
+      shared.try_emplace({region.block, meets ? trips : 0}, 0);
+  if (!isNew && meets &&
       llvm::none_of(work.blocks[found->second].steps, [&](const Step &step) {
         return step.stream == region.stream;
       })) {
@@ -167,6 +177,7 @@ LogicalResult KernelReader::findLongest() {
 LogicalResult KernelReader::readGrid() {
   LoopOp loop = kernel.getGrid();
   grid = iterations.levels({loop});
+  work.follows = loop.getPersistent() && !loop.getCarried().empty();
   for (const Level &level : grid) {
     FailureOr<Trips> trips = iterations.trips(level, iterations.knownSizes());
     if (failed(trips)) {

@@ -107,7 +107,8 @@ double TripFollower::follow() {
   return done;
 }
 
-Recurrence followTrips(const Body &block, llvm::ArrayRef<StepTime> times) {
+Recurrence followTrips(const Body &block, llvm::ArrayRef<StepTime> times,
+                       double most) {
   if (block.steps.empty()) {
     return {};
   }
@@ -117,7 +118,8 @@ Recurrence followTrips(const Body &block, llvm::ArrayRef<StepTime> times) {
       longest = std::max(longest, edge.distance);
     }
   }
-  unsigned trips = std::min<double>(2 * longest + 8, std::ceil(block.trips));
+  unsigned trips = std::min<double>(2 * longest + 8,
+                                    std::ceil(most > 0 ? most : block.trips));
   trips = std::max(1u, trips);
   TripFollower follower(block, times);
   std::vector<double> done;

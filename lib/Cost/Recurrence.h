@@ -25,7 +25,9 @@ struct Recurrence {
 /// it in its stream lets go and when all its edges allow. Units never conflict
 /// here; that is the other bound. The slope of the line is the longest cycle of
 /// latencies over the trips that it spans.
-Recurrence followTrips(const Body &block, llvm::ArrayRef<StepTime> times);
+/// As many trips as the block has, or `most` where it is given.
+Recurrence followTrips(const Body &block, llvm::ArrayRef<StepTime> times,
+                       double most = 0);
 
 /// Clocks from the issue of `edge.from` until its edge allows a step of
 /// `pieces` pieces to issue.

@@ -30,13 +30,18 @@ Resource BlockTime::busiest() const {
 }
 
 namespace {
+/// What fills the gaps of a workgroup, where there are several rounds: others
+/// of its unit, or the next tile of its own roles.
+constexpr double kTilesFollowed = 12;
+enum class Others { None, FillGaps, Follow };
+
 /// Times one round of the grid.
 class RoundTimer {
 public:
   RoundTimer(const KernelWork &work, const TrafficByAccess &traffic,
              const Rates &rates, Load load)
       : work(work), traffic(traffic), rates(rates), load(load) {}
-  RoundTime time(bool othersFillGaps);
+  RoundTime time(Others others);
 
 private:
   Clocks clocksOfOne(const Step &step) const;
@@ -251,7 +256,8 @@ void RoundTimer::timeBlock(unsigned number,
           clocks[i] * step.executions * sharing(Resource(i), step);
     }
   }
-  time.recurrence = followTrips(block, steps);
+  bool isTile = work.follows && number == 0;
+  time.recurrence = followTrips(block, steps, isTile ? kTilesFollowed : 0);
   double busiest = time.resources[unsigned(time.busiest())];
   time.perTrip = std::max(time.recurrence.perTrip, busiest);
   constexpr double kNoMatter = 0.25;
@@ -298,7 +304,7 @@ std::string RoundTimer::limitOfChain(const RoundTime &round) const {
   return limit;
 }
 
-RoundTime RoundTimer::time(bool othersFillGaps) {
+RoundTime RoundTimer::time(Others others) {
   RoundTime round;
   round.load = load;
   round.blocks.resize(work.blocks.size());
@@ -313,13 +319,14 @@ RoundTime RoundTimer::time(bool othersFillGaps) {
           time.resources[i] * time.executions * work.blocks[b].trips;
     }
   }
-  round.chain = round.blocks[0].total;
-  if (othersFillGaps) {
+  const BlockTime &whole = round.blocks[0];
+  round.chain = others == Others::Follow ? whole.perTrip : whole.total;
+  if (others == Others::FillGaps) {
     // Workgroups of several rounds drift apart: while one starts or ends, the
     // others keep the units busy.
     RoundTimer alone(work, traffic, rates,
                      {1, load.active / std::max(1.0, load.perUnit)});
-    round.chain = std::min(round.chain, alone.time(false).chain);
+    round.chain = std::min(round.chain, alone.time(Others::None).chain);
   }
   auto busiest = std::max_element(round.totals.begin(), round.totals.end());
   round.clocks = std::max(round.chain, *busiest);
@@ -356,15 +363,21 @@ KernelTime timeOf(const KernelWork &work, const TrafficByAccess &traffic,
   double rest = count - time.fullRounds * slots;
   if (time.fullRounds > 0) {
     bool several = time.fullRounds >= 2 && workgroupsPerUnit >= 2;
+    Others others = work.follows && count > slots ? Others::Follow
+                    : several                     ? Others::FillGaps
+                                                  : Others::None;
     time.full = RoundTimer(work, traffic, rates, {workgroupsPerUnit, slots})
-                    .time(several);
+                    .time(others);
     time.clocks += time.fullRounds * time.full.clocks;
+    if (others == Others::Follow && rest == 0) {
+      time.clocks += time.full.blocks[0].recurrence.fill; // of the last tile
+    }
     time.limit = time.full.limit;
   }
   if (rest > 0) {
     time.last =
         RoundTimer(work, traffic, rates, {std::ceil(rest / units), rest})
-            .time(false);
+            .time(Others::None);
     time.clocks += time.last.clocks;
     if (time.last.clocks > time.fullRounds * time.full.clocks) {
       time.limit = time.last.limit;

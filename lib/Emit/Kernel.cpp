@@ -141,6 +141,14 @@ int64_t KernelPrinter::workgroupsPerUnit() {
         std::min(count, target.tensorMemory.columns /
                             static_cast<int64_t>(*kernel.getTensorColumns()));
   }
+  bool reassigns = kernel
+                       .walk([](RoleOp role) {
+                         return WalkResult(failure(!!role.getRegisters()));
+                       })
+                       .wasInterrupted();
+  if (reassigns) {
+    return 1; // registers are those of the whole unit
+  }
   int64_t need = threads * registersPerThread(kernel) * 4;
   count = std::min(count, target.execution.registerBytesPerUnit / need);
   count = std::min(count, target.execution.maxWavesPerUnit /

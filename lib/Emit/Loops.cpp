@@ -201,23 +201,62 @@ LogicalResult KernelPrinter::printLoop(LoopOp loop) {
   return result;
 }
 
+//===----------------------------------------------------------------------===//
+// Roles
+//===----------------------------------------------------------------------===//
+
+/// Template arguments of what one thread does: says so where the text around is
+/// run by that thread alone.
+std::string KernelPrinter::caller(Operation *op, StringRef rest) {
+  auto role = op->getParentOfType<RoleOp>();
+  std::string text = role && role.getElect() ? "OneThread" : "";
+  text += (text.empty() || rest.empty() ? "" : ", ") + rest.str();
+  return text.empty() ? "" : "<" + text + ">";
+}
+
+/// Roles that follow each other are the branches of one choice.
+void KernelPrinter::openRole(RoleOp role) {
+  bool isFirst = !isa_and_nonnull<RoleOp>(role->getPrevNode());
+  bool isLast = role.getFirst() + role.getWaves() == kernel.getWaves();
+  if (isFirst) {
+    waveName = names.fresh("wave");
+    line("const int " + waveName + " = waveId();");
+  }
+  std::string condition =
+      isLast && !isFirst
+          ? ""
+          : "if (" + waveName + " < " +
+                std::to_string(role.getFirst() + role.getWaves()) + ") ";
+  open((isFirst ? "" : "} else ") + condition + "{ // role: " + role.getName());
+}
+
 LogicalResult KernelPrinter::printRole(RoleOp role) {
-  std::string last = std::to_string(role.getFirst() + role.getWaves());
-  std::string condition = "waveId() < " + last;
-  if (role.getFirst() > 0) {
-    condition =
-        "waveId() >= " + std::to_string(role.getFirst()) + " && " + condition;
+  openRole(role);
+  names.enterScope();
+  if (role.getRegisters()) {
+    const Execution &execution = target.execution;
+    int64_t atLaunch = execution.registerBytesPerUnit / 4 /
+                       (kernel.getWaves() * execution.waveSize);
+    int64_t own = *role.getRegisters();
+    line((own < atLaunch ? "lowerRegisters<" : "raiseRegisters<") + Twine(own) +
+         ">();");
   }
   if (role.getElect()) {
-    condition += " && elect()";
-  }
-  names.enterScope();
-  open("if (" + condition + ") { // " + role.getName());
-  if (role.getRegisters()) {
-    line("setRegisters<" + Twine(*role.getRegisters()) + ">();");
+    open("if (" +
+         (role.getWaves() > 1
+              ? waveName + " == " + std::to_string(role.getFirst()) + " && "
+              : "") +
+         "elect()) {");
   }
   LogicalResult result = printBlock(role.getBody().front());
-  close();
+  if (role.getElect()) {
+    close();
+    line("syncWave();");
+  }
   names.leaveScope();
+  --depth;
+  if (!isa_and_nonnull<RoleOp>(role->getNextNode())) {
+    line("}");
+  }
   return result;
 }

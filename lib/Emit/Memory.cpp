@@ -220,7 +220,9 @@ LogicalResult KernelPrinter::printLoad(LoadOp op) {
     line((place.getSpace() == Space::Tensor ? "loadTensor"
           : op.getTransposed()              ? "loadShared<Transposed>"
                                             : "loadShared") +
-         Twine("(") + name + ", " + from + ");");
+         Twine("(") + name + ", " + from +
+         (op.getOffsets().size() > 1 ? ", " + text(op.getOffsets()[1]) : "") +
+         ");");
     if (op.getToken() && isStaggered(op)) {
       // Waits count reads in this order.
       line("scheduleFence();");
@@ -313,7 +315,7 @@ LogicalResult KernelPrinter::printCopy(CopyOp op) {
     for (Value coordinate : boxCoordinates(access, map)) {
       at += ", " + text(coordinate);
     }
-    line("copyBox(" + place + ", " + map.name + at + ", " +
+    line("copyBox" + caller(op) + "(" + place + ", " + map.name + at + ", " +
          placeText(op.getArrives(), trip) + ");");
     return success();
   }

@@ -199,20 +199,24 @@ static std::string bufferName(Value buffer) {
                 : "buffer";
 }
 
-/// Filled by copies: "full". Freed by products: "empty", or once: "done".
+/// Filled by copies: "full". Freed for them by products: "empty", or once, or
+/// for those who read an accumulator: "done". Read by them: "drained".
 static std::string barrierRole(AllocOp alloc) {
+  bool isSignalled = false, betweenRoles = false;
   for (Operation *user : alloc->getUsers()) {
     if (isa<CopyOp>(user)) {
       return "full";
     }
-  }
-  for (Operation *user : alloc->getUsers()) {
-    if (auto arrive = dyn_cast<ArriveOp>(user)) {
-      return cast<BarrierType>(alloc.getType()).getSlots() == 1 ? "done"
-                                                                : "empty";
+    isSignalled |= isa<ArriveOp>(user);
+    betweenRoles |= !!user->getParentOfType<RoleOp>();
+    auto wait = dyn_cast<WaitOp>(user);
+    if (wait && wait.getEmpty() && betweenRoles) {
+      auto copies = wait->getBlock()->getOps<CopyOp>();
+      return copies.empty() ? "drained" : "empty";
     }
   }
-  return "barrier";
+  bool isOne = cast<BarrierType>(alloc.getType()).getSlots() == 1;
+  return !isSignalled ? "barrier" : isOne || betweenRoles ? "done" : "empty";
 }
 
 /// A place is called after what is copied or stored into it.

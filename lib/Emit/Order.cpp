@@ -145,11 +145,14 @@ LogicalResult KernelPrinter::printArrive(ArriveOp op) {
     return success();
   }
   std::string barrier = placeText(op.getBarrier(), op.getTrip()[0]);
+  auto role = op->getParentOfType<RoleOp>();
   if (op.getBytes()) {
-    line("arriveExpect(" + barrier + ", " + std::to_string(*op.getBytes()) +
-         ");");
+    line("arriveExpect" + caller(op) + "(" + barrier + ", " +
+         std::to_string(*op.getBytes()) + ");");
+  } else if (role && !role.getElect()) {
+    line("arriveEachWave(" + barrier + ");");
   } else if (!op.getAfter().empty() || multipliesIntoTensor(kernel)) {
-    line("arriveAfterMma(" + barrier + ");");
+    line("arriveAfterMma" + caller(op) + "(" + barrier + ");");
   } else {
     line("arriveOnce(" + barrier + ");");
   }
@@ -163,6 +166,9 @@ bool KernelPrinter::isStaggered(Operation *op) {
 }
 
 LogicalResult KernelPrinter::printSync(SyncOp op) {
+  if (op->getParentOfType<RoleOp>()) {
+    return op.emitOpError("expected roles that meet at barriers only");
+  }
   switch (op.getScope()) {
   case Scope::Workgroup:
     // Reads of a staggered loop are in flight across it: waits count them.

@@ -92,7 +92,7 @@ static Value tripBase(Value trip, int64_t &distance) {
 std::string KernelPrinter::placeText(Value place, Value trip) {
   std::string name = text(place);
   auto tile = dyn_cast<TileType>(place.getType());
-  if (tile && (tile.getSlots() == 1 || tile.getSpace() == Space::Tensor)) {
+  if (tile && tile.getSlots() == 1) {
     return name;
   }
   if (!trip) {

@@ -76,6 +76,8 @@ private:
   mlir::LogicalResult printLoop(schedule::LoopOp loop);
   mlir::LogicalResult printBody(schedule::LoopOp loop);
   mlir::LogicalResult printRole(schedule::RoleOp role);
+  void openRole(schedule::RoleOp role);
+  std::string caller(mlir::Operation *op, llvm::StringRef rest = "");
   void declareCarried(schedule::LoopOp loop);
   void syncLate(schedule::LoopOp loop, bool isBefore);
   void printYield(schedule::LoopOp loop);
@@ -146,7 +148,7 @@ private:
   llvm::DenseMap<mlir::Value, std::string> spelled;
   llvm::StringMap<std::string> typeNames; ///< by definition
   llvm::DenseSet<mlir::Value> inPlace; ///< read from their place by a product
-  std::string usings, body;
+  std::string usings, body, waveName;
   unsigned depth = 0;
 };
 

@@ -130,9 +130,11 @@ void KernelPrinter::printTensorPlaces() {
   for (AllocOp alloc : allocsIn(kernel, Space::Tensor)) {
     auto tile = cast<TileType>(alloc.getType());
     std::string name = nameOf(alloc.getResult(), wishFor(alloc.getResult()));
-    line("const TensorPlace<" + Twine(tile.getRows()) + ", " +
-         Twine(tile.getColumns()) + "> " + name + "{tensor + " +
-         Twine(alloc.getAt().value_or(0)) + "};");
+    bool isRing = tile.getSlots() > 1;
+    line((isRing ? "const TensorRing<" : "const TensorPlace<") +
+         Twine(tile.getRows()) + ", " + Twine(tile.getColumns()) +
+         (isRing ? ", " + std::to_string(tile.getSlots()) : "") + "> " + name +
+         "{tensor + " + Twine(alloc.getAt().value_or(0)) + "};");
   }
 }
 
@@ -218,15 +220,18 @@ LogicalResult KernelPrinter::printGrid(LoopOp grid) {
   names.enterScope();
   bool isPersistent = grid.getPersistent();
   if (isPersistent) {
-    if (kernel
+    bool hasBarriers =
+        kernel
             .walk([](AllocOp alloc) {
-              return isa<BarrierType>(alloc.getType()) ? WalkResult::interrupt()
-                                                       : WalkResult::advance();
+              return WalkResult(failure(isa<BarrierType>(alloc.getType())));
             })
-            .wasInterrupted()) {
-      return grid.emitOpError("expected no barriers in a persistent kernel: "
-                              "their trips would start again at each tile");
+            .wasInterrupted();
+    if (hasBarriers && grid.getCarried().empty()) {
+      return grid.emitOpError("expected a persistent kernel with barriers to "
+                              "carry the number of its tile: their trips would "
+                              "start again at each");
     }
+    declareCarried(grid);
     std::string next = names.fresh("next");
     open("for (int " + next + " = workgroupId(); " + next + " < " + total +
          "; " + next + " += workgroupCount()) {");
@@ -241,7 +246,11 @@ LogicalResult KernelPrinter::printGrid(LoopOp grid) {
   printGridIndices(grid, id);
   LogicalResult result = printBlock(grid.getBody().front());
   if (isPersistent) {
-    line("sync();");
+    printYield(grid);
+    // Roles go on to the next tile by themselves.
+    if (grid.getBody().front().getOps<RoleOp>().empty()) {
+      line("sync();");
+    }
     close();
   }
   names.leaveScope();

@@ -207,7 +207,9 @@ LogicalResult KernelPrinter::printMma(MmaOp op) {
   if (isa<TileType>(result) && result != op.getAccumulator().getType()) {
     return op.emitOpError("expected a result of the accumulator's layout");
   }
-  std::string accumulator = text(op.getAccumulator());
+  std::string accumulator = op.getAccumulator().getType().isPlace()
+                                ? placeText(op.getAccumulator(), op.getCSlot())
+                                : text(op.getAccumulator());
   if (isa<TileType>(op.getResult().getType())) {
     if (handsOn(op.getAccumulator(), op, op.getResult().getType())) {
       spelled[op.getResult()] = accumulator;
@@ -221,10 +223,12 @@ LogicalResult KernelPrinter::printMma(MmaOp op) {
     return cast<TileType>(value.getType()).isPlace() ? placeText(value, slot)
                                                      : text(value);
   };
-  std::string call = "mma<" + op.getInstruction()->str() +
-                     (op.getBTransposed() ? ", Transposed" : "") + ">(" +
-                     accumulator + ", " + operand(op.getA(), op.getASlot()) +
-                     ", " + operand(op.getB(), op.getBSlot());
+  std::string call =
+      "mma" +
+      caller(op, op.getInstruction()->str() +
+                     (op.getBTransposed() ? ", Transposed" : "")) +
+      "(" + accumulator + ", " + operand(op.getA(), op.getASlot()) + ", " +
+      operand(op.getB(), op.getBSlot());
   if (op.getInit()) {
     call += ", " + text(op.getInit());
   }

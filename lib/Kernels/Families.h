@@ -56,6 +56,8 @@ struct LinearTile {
   bool isStaggered() const { return piecesM * piecesN > 1; }
   int64_t pieceM() const { return m / piecesM; }
   int64_t pieceN() const { return n / piecesN; }
+  /// Copies and products have waves of their own, where the target can.
+  bool hasRoles = false;
   /// Of the kernel that adds the parts: rows and columns of d.
   int64_t reduceM = 1, reduceN = 1024, reduceWaves = 4;
 };

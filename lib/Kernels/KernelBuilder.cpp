@@ -364,7 +364,7 @@ Value KernelBuilder::reduce(StringRef name, Combiner combiner, Value value,
 Value KernelBuilder::multiply(StringRef name, Value accumulator, Value a,
                               Value b, bool isTransposed) {
   return MmaOp::create(builder, named(name), accumulator.getType(), accumulator,
-                       a, b, Value(), Value(), Value(), StringAttr(),
+                       a, b, Value(), Value(), Value(), Value(), StringAttr(),
                        DenseI64ArrayAttr(), isTransposed, false, IntegerAttr())
       .getResult();
 }

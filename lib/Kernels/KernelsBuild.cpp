@@ -165,6 +165,7 @@ static void buildLinearPart(const Request &r, bool isReduce) {
   tile.isSwapped = s.flag("swapped");
   tile.piecesM = s.integer("pieces_m", 1);
   tile.piecesN = s.integer("pieces_n", 1);
+  tile.hasRoles = s.flag("roles");
   tile.reduceM = s.integer("reduce_m", tile.reduceM);
   tile.reduceN = s.integer("reduce_n", tile.reduceN);
   auto build = isReduce ? buildLinearReduce : buildLinear;

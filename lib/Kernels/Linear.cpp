@@ -317,6 +317,9 @@ KernelOp kernels::buildLinear(OpBuilder &builder, const Label &label,
   if (tile.isStaggered()) {
     kernel->setAttr("stagger", builder.getI64IntegerAttr(2));
   }
+  if (tile.hasRoles) {
+    kernel->setAttr("roles", builder.getBoolAttr(true));
+  }
   return kernel;
 }
 

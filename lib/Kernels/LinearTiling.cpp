@@ -23,8 +23,6 @@ static constexpr int64_t kMinSlots = 2, kMaxSlots = 4;
 static constexpr double kTie = 1.03;
 /// Rows above which splitting the sum costs more than it can win.
 static constexpr int64_t kMaxSplitRows = 256;
-/// Sizes at which a range is judged are at most this.
-static constexpr int64_t kJudgedRows = 4096;
 
 SmallVector<Range> Tiling::ranges(int64_t most) {
   SmallVector<Range> list;
@@ -99,11 +97,31 @@ static const MmaRow *rowFor(ArrayRef<const MmaRow *> rows,
   return nullptr;
 }
 
+bool Tiling::multipliesBeside(const LinearShape &shape,
+                              const LinearTile &tile) const {
+  const MmaRow *row = rowFor(rowsFor(shape), tile);
+  return row && row->scope != MmaScope::Wave;
+}
+
 int64_t Tiling::registersPerLane(int64_t waves) const {
   const Execution &execution = target.execution;
   int64_t lanes = waves * execution.waveSize;
   return std::min(execution.maxRegistersPerThread,
                   execution.registerBytesPerUnit / 4 / lanes);
+}
+
+/// A quarter of the registers is left to operands and addresses. A residual
+/// arrives in a register for each element while the sums are still there, and
+/// SwiGLU makes an exponential and a product of each pair. Sums in tensor
+/// memory pass through registers in chunks of columns, as many as there is room
+/// for.
+bool Tiling::holdsSums(const LinearShape &shape, const LinearTile &tile) const {
+  int64_t accumulator = tile.m * tile.n * products(shape);
+  int64_t registers =
+      registersPerLane(tile.waves) * tile.waves * target.execution.waveSize;
+  int64_t epilogue = tile.pieceM() * tile.pieceN() *
+                     ((shape.hasResidual ? 1 : 0) + (shape.isSwiglu ? 2 : 0));
+  return 4 * accumulator <= 3 * registers && accumulator + epilogue < registers;
 }
 
 static int64_t ringBytes(const LinearShape &shape, const LinearTile &tile) {
@@ -138,23 +156,12 @@ std::string Tiling::reasonAgainst(const LinearShape &shape,
   if (tile.isStaggered() && !canTakeTurns(target, *row, tile)) {
     return "no two groups of waves share the matrix unit";
   }
-  int64_t accumulator = tile.m * tile.n * products(shape);
   if (row->cSpace == OperandSpace::Tensor) {
     int64_t columns = orient(tile).second * products(shape);
     if (columns > target.tensorMemory.columns) {
       return "the accumulators exceed tensor memory";
     }
-  }
-  // Sums pass through registers, also those of tensor memory. A quarter of the
-  // registers is left to operands and addresses. A residual arrives in a
-  // register for each element while the sums are still there, and SwiGLU makes
-  // an exponential and a product of each pair.
-  int64_t lanes = tile.waves * target.execution.waveSize;
-  int64_t most = registersPerLane(tile.waves);
-  int64_t epilogue = tile.pieceM() * tile.pieceN() *
-                     ((shape.hasResidual ? 1 : 0) + (shape.isSwiglu ? 2 : 0));
-  if (4 * accumulator > 3 * most * lanes ||
-      accumulator + epilogue >= most * lanes) {
+  } else if (!holdsSums(shape, tile)) {
     return "the accumulators exceed the registers";
   }
   if (kMinSlots * ringBytes(shape, tile) > target.shared.maxBytesPerWorkgroup) {
@@ -307,91 +314,4 @@ SmallVector<LinearTile> Tiling::staggered(const LinearShape &shape,
   llvm::append_range(
       tiles, llvm::make_second_range(ArrayRef(legal).take_front(kMost)));
   return tiles;
-}
-
-static std::string describe(const LinearTile &tile) {
-  std::string text = llvm::formatv("{0}x{1}x{2}, {3} waves", tile.m, tile.n,
-                                   tile.k, tile.waves);
-  if (tile.splits > 1) {
-    text += llvm::formatv(", {0} parts of the sum", tile.splits);
-  }
-  text += tile.isStaggered() ? " in two groups" : "";
-  return tile.isSwapped ? text + ", weight first" : text;
-}
-
-using Judged = SmallVector<std::pair<double, LinearTile>>;
-
-/// The candidates that can be scheduled, with their seconds by the caller's
-/// judgement. Their kernels live only as long.
-static Judged judge(const Tiling &tiling, OpBuilder &builder,
-                    const LinearShape &shape, ArrayRef<LinearTile> tiles,
-                    Range rows) {
-  SmallVector<KernelSequence> candidates;
-  for (auto [i, tile] : llvm::enumerate(tiles)) {
-    std::string symbol = "candidate_" + std::to_string(i);
-    KernelSequence &kernels = candidates.emplace_back();
-    kernels.push_back(
-        buildLinear(builder, {symbol, symbol, ""}, shape, tile, rows));
-    if (tile.splits > 1) {
-      symbol += "_reduce";
-      kernels.push_back(
-          buildLinearReduce(builder, {symbol, symbol, ""}, shape, tile, rows));
-    }
-  }
-  double m = static_cast<double>(std::min(rows.maximum, kJudgedRows));
-  std::vector<FailureOr<double>> seconds =
-      tiling.options.evaluate(candidates, {{"m", m}});
-  assert(seconds.size() == candidates.size() && "a judgement for each");
-  Judged judged;
-  for (auto [time, tile] : llvm::zip_equal(seconds, tiles)) {
-    if (succeeded(time)) {
-      judged.push_back({*time, tile});
-    }
-  }
-  for (KernelSequence &kernels : candidates) {
-    for (schedule::KernelOp kernel : kernels) {
-      kernel.erase();
-    }
-  }
-  return judged;
-}
-
-FailureOr<Chosen<LinearTile>>
-Tiling::linear(OpBuilder &builder, const LinearShape &shape, Range rows) const {
-  SmallVector<LinearTile> list = candidates(shape, rows);
-  if (list.empty()) {
-    return failure();
-  }
-  if (!options.evaluate) {
-    std::string note = describe(list[0]) + ": best bound of " +
-                       std::to_string(list.size()) + " tiles";
-    if (list.size() > 1) {
-      note += "; next " + describe(list[1]);
-    }
-    return Chosen<LinearTile>{list[0], note};
-  }
-  list.truncate(std::min<size_t>(list.size(), options.maxCandidates));
-  Judged judged = judge(*this, builder, shape, list, rows);
-  if (judged.empty()) {
-    return failure();
-  }
-  judged.append(judge(*this, builder, shape, staggered(shape, rows), rows));
-  // Equals stay in the order of the bound.
-  auto *best = llvm::min_element(
-      judged, [](auto &a, auto &b) { return a.first < b.first; });
-  std::rotate(judged.begin(), best, best + 1);
-  auto *next =
-      std::min_element(judged.begin() + 1, judged.end(),
-                       [](auto &a, auto &b) { return a.first < b.first; });
-  auto timed = [](const auto &entry) {
-    return llvm::formatv("{0}: {1:f1} us", describe(entry.second),
-                         entry.first * 1e6)
-        .str();
-  };
-  std::string note =
-      timed(judged[0]) + ", best of " + std::to_string(judged.size());
-  if (judged.size() > 1) {
-    note += "; next " + timed(*next);
-  }
-  return Chosen<LinearTile>{judged[0].second, note};
 }

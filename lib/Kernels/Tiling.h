@@ -21,6 +21,9 @@ struct Chosen {
   std::string note;
 };
 
+/// Sizes at which a range is judged are at most this.
+constexpr int64_t kJudgedRows = 4096;
+
 class Tiling {
 public:
   Tiling(const Target &target, const KernelOptions &options)
@@ -75,8 +78,12 @@ private:
                             const MmaRow *row) const;
   double bound(const LinearShape &shape, const LinearTile &tile,
                const MmaRow &row, int64_t rows) const;
+  /// Whether the instruction of the tile runs beside the waves that ask for it.
+  bool multipliesBeside(const LinearShape &shape, const LinearTile &tile) const;
   /// Registers of 4 bytes that a lane of such a workgroup can have.
   int64_t registersPerLane(int64_t waves) const;
+  /// Whether the sums of a tile and its epilogue fit into registers.
+  bool holdsSums(const LinearShape &shape, const LinearTile &tile) const;
   /// Whether scores, results and queries of so many queries and keys fit.
   bool holdsAttention(const HeadShape &shape, int64_t queries, int64_t keys,
                       int64_t waves) const;

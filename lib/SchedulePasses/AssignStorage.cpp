@@ -65,6 +65,12 @@ static Life lifeOf(AllocOp alloc, LoopOp grid,
   life.last = 0;
   for (Operation *user : place.getUsers()) {
     Operation *top = grid.getBody().findAncestorOpInRegion(*user);
+    if (isa_and_nonnull<RoleOp>(top)) {
+      // Roles run beside each other.
+      life.first = 0;
+      life.last = INT64_MAX;
+      return life;
+    }
     int64_t number = top ? numbers.lookup(top) : 0;
     life.first = std::min(life.first, number);
     life.last = std::max(life.last, number);
@@ -182,7 +188,8 @@ static LogicalResult assignTensor(KernelOp kernel, const Target &target) {
     }
     alloc.setAt(columns);
     int64_t parts = llvm::divideCeil(tile.getRows(), kTensorLanes);
-    columns += parts * tile.getColumns() * tile.getElementBits() / 32;
+    columns += tile.getSlots() * parts * tile.getColumns() *
+               tile.getElementBits() / 32;
   });
   if (!columns) {
     return success();

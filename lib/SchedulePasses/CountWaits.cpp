@@ -3,6 +3,7 @@
 #include "lib/SchedulePasses/Flatten.h"
 #include "lib/SchedulePasses/Machine.h"
 #include "lib/SchedulePasses/MmaLayouts.h"
+#include "lib/SchedulePasses/RoleCheck.h"
 #include "lib/SchedulePasses/SchedulePasses.h"
 #include "lib/SchedulePasses/Waits.h"
 
@@ -65,6 +66,96 @@ static void applyPlan(KernelOp kernel, const WaitPlan &plan) {
 }
 
 //===----------------------------------------------------------------------===//
+// Roles
+//===----------------------------------------------------------------------===//
+
+/// Orders that are tried.
+constexpr unsigned kRuns = 12;
+
+/// Every role as steps. Waves of a role may drift apart: two parts stand for
+/// them.
+static RoleCheck::Roles readRoles(KernelOp kernel, const Target &target,
+                                  int64_t trips) {
+  RoleCheck::Roles roles;
+  kernel.walk([&](RoleOp role) {
+    int64_t waves = role.getElect() ? 1 : role.getWaves();
+    int64_t parts = std::min<int64_t>(waves, 2);
+    for (int64_t part = 0; part < parts; ++part) {
+      roles.push_back(flattenRole(role, target, trips, waves / parts));
+    }
+  });
+  return roles;
+}
+
+/// Counts the queues of each role. What roles owe each other is the matter of
+/// barriers.
+static LogicalResult countQueues(KernelOp kernel, const Target &target,
+                                 int64_t trips) {
+  WalkResult result = kernel.walk([&](RoleOp role) {
+    std::vector<WaitStep> steps = flattenRole(role, target, trips, 1);
+    for (WaitStep &step : steps) {
+      if (step.byBarrier) {
+        step.accesses.clear();
+      }
+    }
+    WaitCounter counter(std::move(steps), /*lag=*/0, trips, /*oneWave=*/true,
+                        static_cast<int>(Queue::Reads));
+    WaitPlan plan = counter.plan();
+    if (!plan.mistake.empty()) {
+      role.emitOpError("expected an order that waits can keep: ")
+          << plan.mistake;
+      return WalkResult::interrupt();
+    }
+    applyPlan(kernel, plan);
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+/// Arrivals and bytes of the barriers between roles, and the run that proves
+/// them.
+static LogicalResult countRoles(KernelOp kernel, const Target &target) {
+  RoleCheck::Barriers barriers;
+  int64_t slots = 1;
+  kernel.walk([&](AllocOp alloc) {
+    if (auto type = dyn_cast<BarrierType>(alloc.getResult().getType())) {
+      barriers[alloc.getResult().getAsOpaquePointer()].slots = type.getSlots();
+      slots = std::max<int64_t>(slots, type.getSlots());
+    }
+  });
+  int64_t trips = std::max<int64_t>(kUnrolledTrips, 2 * slots + 3);
+  if (failed(countQueues(kernel, target, trips))) {
+    return failure();
+  }
+  if (!RoleCheck(readRoles(kernel, target, trips)).count(barriers)) {
+    return kernel.emitOpError("expected as many arrivals in each phase of a "
+                              "barrier between roles");
+  }
+  kernel.walk([&](Operation *op) {
+    if (auto alloc = dyn_cast<AllocOp>(op)) {
+      if (auto type = dyn_cast<BarrierType>(alloc.getResult().getType())) {
+        alloc.getResult().setType(BarrierType::get(
+            kernel.getContext(),
+            barriers[alloc.getResult().getAsOpaquePointer()].arrivals,
+            type.getSlots()));
+      }
+    } else if (auto arrive = dyn_cast<ArriveOp>(op);
+               arrive && arrive.getBytes()) {
+      arrive.setBytes(barriers[arrive.getBarrier().getAsOpaquePointer()].bytes);
+    }
+  });
+  RoleCheck check(readRoles(kernel, target, trips));
+  for (unsigned seed = 1; seed <= kRuns; ++seed) {
+    std::string mistake = check.run(barriers, seed);
+    if (!mistake.empty()) {
+      return kernel.emitOpError("expected roles that meet at their barriers: ")
+             << mistake;
+    }
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
 // The final form
 //===----------------------------------------------------------------------===//
 
@@ -121,8 +212,12 @@ static LogicalResult checkTensor(Operation *op, Value place, Value value,
   for (Operation *user : place.getUsers()) {
     auto mma = dyn_cast<MmaOp>(user);
     auto tile = cast<TileType>(value.getType());
-    if (mma && tile.getLayout().getLayout() !=
-                   accumulatorLayout(splitOf(mma, target))) {
+    if (!mma) {
+      continue;
+    }
+    MmaSplit split = splitOf(mma, target);
+    split.waves = wavesOf(op);
+    if (tile.getLayout().getLayout() != drainLayout(split, tile)) {
       return op->emitOpError("expected the layout in which ")
              << *mma.getInstruction() << " leaves its accumulator, got "
              << tile;
@@ -166,10 +261,7 @@ static LogicalResult checkFinal(KernelOp kernel, const Target &target) {
 // The pass
 //===----------------------------------------------------------------------===//
 
-LogicalResult modelc::countWaits(KernelOp kernel, const Target &target) {
-  if (failed(nameQueues(kernel))) {
-    return failure();
-  }
+static LogicalResult countWhole(KernelOp kernel, const Target &target) {
   WaitCounter counter(flatten(kernel, target), lagOf(kernel), kUnrolledTrips,
                       kernel.getWaves() == 1, static_cast<int>(Queue::Reads));
   WaitPlan plan = counter.plan();
@@ -178,7 +270,16 @@ LogicalResult modelc::countWaits(KernelOp kernel, const Target &target) {
            << plan.mistake;
   }
   applyPlan(kernel, plan);
-  if (failed(checkFinal(kernel, target))) {
+  return success();
+}
+
+LogicalResult modelc::countWaits(KernelOp kernel, const Target &target) {
+  Block &body = kernel.getGrid().getBody().front();
+  bool hasRoles = !body.getOps<RoleOp>().empty();
+  if (failed(nameQueues(kernel)) ||
+      failed(hasRoles ? countRoles(kernel, target)
+                      : countWhole(kernel, target)) ||
+      failed(checkFinal(kernel, target))) {
     return failure();
   }
   kernel.setStage(Stage::Final);

@@ -1,4 +1,4 @@
-#include "lib/SchedulePasses/Flatten.h"
+#include "lib/SchedulePasses/Flattener.h"
 #include "lib/SchedulePasses/Trips.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -11,48 +11,14 @@ using namespace modelc::schedule;
 /// Outer loops repeat their rings; their trips lie this far apart.
 constexpr int64_t kRoundTrips = 1000, kRounds = 3;
 
-namespace {
-class Flattener {
-public:
-  Flattener(KernelOp kernel, const Target &target)
-      : kernel(kernel), target(target) {}
-  std::vector<WaitStep> run() {
-    block(kernel.getGrid().getBody().front());
-    return std::move(steps);
-  }
-
-private:
-  using Origin = SmallVector<StorageKey, 1>;
-
-  void block(Block &body);
-  void loop(LoopOp loop);
-  void step(Operation *op);
-  void addCopy(CopyOp copy, WaitStep &step);
-  void addLoad(LoadOp load, WaitStep &step);
-  void addMma(MmaOp mma, WaitStep &step);
-  void addWait(WaitOp wait, WaitStep &step);
-  void addArrive(ArriveOp arrive);
-  void addScratch(Operation *op, Value scratch);
-  void touch(WaitStep &step, Value place, Value trip, bool writes);
-  void use(WaitStep &step, Operation *op);
-  WaitStep begin(Operation *op) const;
-  int64_t evaluate(Value value) const;
-  int64_t tripCount(LoopOp loop) const;
-
-  KernelOp kernel;
-  const Target &target;
-  std::vector<WaitStep> steps;
-  DenseMap<Value, int64_t> indices;
-  /// Asynchronously loaded registers that a value stands for.
-  DenseMap<Value, Origin> origins;
-  /// Steps that a phase of a barrier completes.
-  std::map<std::pair<const void *, int64_t>, std::vector<size_t>> phases;
-  DenseMap<Operation *, int> loopNumbers;
-  DenseMap<Value, size_t> tokens;
-  int loopNumber = -1;
-  int64_t trip = 0, round = 0;
-};
-} // namespace
+/// What a persistent grid carries counts its tiles.
+static bool isTileNumber(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  auto loop = argument ? dyn_cast<LoopOp>(argument.getOwner()->getParentOp())
+                       : LoopOp();
+  return loop && loop.getKind() == LoopKind::Workgroups &&
+         argument.getArgNumber() >= loop.getInductionVars().size();
+}
 
 /// The index at this trip; what depends on the run counts as 0.
 int64_t Flattener::evaluate(Value value) const {
@@ -68,6 +34,9 @@ int64_t Flattener::evaluate(Value value) const {
     return 0;
   }
   int64_t a = evaluate(op->getOperand(0)), b = evaluate(op->getOperand(1));
+  if (isa<arith::MulIOp>(op) && isTileNumber(op->getOperand(0))) {
+    b = unrolledTrips; // the trips of a tile, as many as are written out
+  }
   return llvm::TypeSwitch<Operation *, int64_t>(op)
       .Case<arith::AddIOp>([&](auto) { return a + b; })
       .Case<arith::SubIOp>([&](auto) { return a - b; })
@@ -105,14 +74,14 @@ int64_t Flattener::tripCount(LoopOp loop) const {
   }
   std::optional<int64_t> trips = constantIndex(loop.getUpperBounds()[0]);
   if (trips && !contains<WaitOp, MmaOp, SyncOp>(loop)) {
-    return std::min(*trips, 2 * kUnrolledTrips);
+    return std::min(*trips, 2 * unrolledTrips);
   }
   bool isAround =
       loop.walk([&](LoopOp inner) {
             return WalkResult(failure(inner != loop && !isCondition(inner)));
           })
           .wasInterrupted();
-  return isAround ? kRounds : kUnrolledTrips;
+  return isAround ? kRounds : unrolledTrips;
 }
 
 void Flattener::loop(LoopOp loop) {
@@ -214,6 +183,9 @@ void Flattener::addCopy(CopyOp copy, WaitStep &step) {
     phases[{copy.getArrives().getAsOpaquePointer(),
             (slot ? evaluate(slot) : 0) + round * kRoundTrips}]
         .push_back(steps.size());
+    step.signal = {copy.getArrives().getAsOpaquePointer(),
+                   slot ? evaluate(slot) : 0, 0, 0,
+                   cast<TileType>(copy.getDestination().getType()).getBytes()};
     return;
   }
   bool fills = isa<TileType>(copy.getDestination().getType());
@@ -261,8 +233,9 @@ void Flattener::addMma(MmaOp mma, WaitStep &step) {
   touch(step, mma.getA(), mma.getASlot(), false);
   touch(step, mma.getB(), mma.getBSlot(), false);
   bool inTensor = mma.getAccumulator().getType().getSpace() == Space::Tensor;
+  step.inBackground = mma.getAsynchronous();
   if (inTensor) {
-    touch(step, mma.getAccumulator(), Value(), true);
+    touch(step, mma.getAccumulator(), mma.getCSlot(), true);
     step.byBarrier = true;
     tokens[mma.getResult()] = steps.size();
   } else if (mma.getAsynchronous()) {
@@ -297,6 +270,8 @@ void Flattener::addWait(WaitOp wait, WaitStep &step) {
   }
   Value barrier = wait.getBarrier();
   if (barrier && isa<BarrierType>(barrier.getType())) {
+    step.awaits = barrier.getAsOpaquePointer();
+    step.awaitedTrip = evaluate(wait.getTrip()[0]);
     step.completes =
         phases[{barrier.getAsOpaquePointer(),
                 evaluate(wait.getTrip()[0]) + round * kRoundTrips}];
@@ -316,11 +291,15 @@ void Flattener::addScratch(Operation *op, Value scratch) {
 }
 
 void Flattener::step(Operation *op) {
-  if (auto arrive = dyn_cast<ArriveOp>(op)) {
+  auto arrive = dyn_cast<ArriveOp>(op);
+  if (arrive && !role) {
     addArrive(arrive);
     return;
   }
   WaitStep step = begin(op);
+  if (arrive) {
+    addSignal(arrive, step);
+  }
   use(step, op);
   Value scratch;
   llvm::TypeSwitch<Operation *>(op)

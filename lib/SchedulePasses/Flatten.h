@@ -17,6 +17,11 @@ constexpr int64_t kUnrolledTrips = 7;
 /// writes, the queue and the entries it takes on this machine.
 std::vector<WaitStep> flatten(schedule::KernelOp kernel, const Target &target);
 
+/// The same of one role of a kernel, with what it does to barriers; loops have
+/// `trips` trips. A role of several waves arrives with `waves` of them.
+std::vector<WaitStep> flattenRole(schedule::RoleOp role, const Target &target,
+                                  int64_t trips, int64_t waves);
+
 } // namespace modelc
 
 #endif // LIB_SCHEDULEPASSES_FLATTEN_H

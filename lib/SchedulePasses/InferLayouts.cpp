@@ -41,11 +41,13 @@ void Inference::set(Value value, LayoutAttr layout) {
 /// leaves it.
 void Inference::anchorAccumulator(MmaOp mma) {
   LayoutAttr layout = ofAccumulator(mma);
+  MmaSplit split = splitOf(mma, target);
   set(mma.getAccumulator(), layout);
   set(mma.getResult(), layout);
   for (Operation *user : mma.getAccumulator().getUsers()) {
     if (auto load = dyn_cast<LoadOp>(user)) {
-      set(load.getResult(), layout);
+      set(load.getResult(),
+          attribute(drainLayout(split, tileOf(load.getResult()))));
     } else if (auto store = dyn_cast<StoreOp>(user)) {
       set(store.getValue(), layout);
     }

@@ -28,10 +28,14 @@ mlir::LogicalResult chooseInstructions(schedule::KernelOp kernel,
                                        const Target &target);
 mlir::LogicalResult placeOperands(schedule::KernelOp kernel,
                                   const Target &target);
+mlir::LogicalResult drainInChunks(schedule::KernelOp kernel,
+                                  const Target &target);
 mlir::LogicalResult inferLayouts(schedule::KernelOp kernel,
                                  const Target &target);
 mlir::LogicalResult staggerLoops(schedule::KernelOp kernel,
                                  const Target &target);
+mlir::LogicalResult specialiseRoles(schedule::KernelOp kernel,
+                                    const Target &target);
 mlir::LogicalResult pipelineLoops(schedule::KernelOp kernel,
                                   const Target &target);
 mlir::LogicalResult layOut(schedule::KernelOp kernel, const Target &target);
@@ -39,6 +43,9 @@ mlir::LogicalResult assignStorage(schedule::KernelOp kernel,
                                   const Target &target);
 mlir::LogicalResult orderGrid(schedule::KernelOp kernel, const Target &target);
 mlir::LogicalResult countWaits(schedule::KernelOp kernel, const Target &target);
+
+/// The waves that run an op: of its role, or of the kernel.
+int64_t wavesOf(mlir::Operation *op);
 
 /// An element type as target files spell it: "bf16", "f8E4M3FN".
 std::string targetSpelling(mlir::Type type);

@@ -1,4 +1,5 @@
 #include "lib/SchedulePasses/MmaLayouts.h"
+#include "lib/SchedulePasses/Machine.h"
 
 #include "llvm/Support/MathExtras.h"
 #include <algorithm>
@@ -130,7 +131,7 @@ MmaSplit modelc::splitOf(MmaOp mma, const Target &target) {
   split.k = mma.getA().getType().getColumns();
   split.gridM = (*mma.getGrid())[0];
   split.gridN = (*mma.getGrid())[1];
-  split.waves = mma->getParentOfType<KernelOp>().getWaves();
+  split.waves = wavesOf(mma);
   split.waveSize = target.execution.waveSize;
   split.exchanged = mma.getExchanged().value_or(0);
   return split;
@@ -218,6 +219,11 @@ Layout modelc::accumulatorLayout(const MmaSplit &split) {
   layout.copyRows(&Growing::waves, split.gridM);
   interleave(layout, 1, split);
   return filled(std::move(layout), split);
+}
+
+Layout modelc::drainLayout(MmaSplit split, TileType part) {
+  split.n = part.getColumns();
+  return accumulatorLayout(split);
 }
 
 static Growing blocked(int64_t rows, int64_t columns, int64_t vector,

@@ -51,6 +51,9 @@ int64_t issuers(const MmaRow &row, int64_t waves);
 Layout operandALayout(const MmaSplit &split);
 Layout operandBLayout(const MmaSplit &split);
 Layout accumulatorLayout(const MmaSplit &split);
+/// How a part of an accumulator in tensor memory, all rows of neighbouring
+/// columns, arrives in registers.
+Layout drainLayout(MmaSplit split, schedule::TileType part);
 
 /// Elements of a tile spread over all lanes so that each moves `vector`
 /// neighbours of a row at a time: vectors, lanes, waves, then repeats along the

@@ -52,6 +52,30 @@ def SchedulePlaceOperands : SchedulePass<"schedule-place-operands"> {
   }];
 }
 
+def ScheduleDrain : SchedulePass<"schedule-drain"> {
+  let summary = "Bring accumulators from tensor memory to registers by columns";
+  let description = [{
+    What follows from an accumulator element by element, from its load to the
+    stores, becomes a loop over chunks of columns: the widest whose values fit
+    into half of the registers of a lane.
+
+    Before:
+    ```
+    %c = schedule.load %D[] : tile<128x256xf32, tensor> -> tile<128x256xf32>
+    %o = schedule.map (%c) {...}
+    schedule.store %o, %d[%row, %column]
+    ```
+    After:
+    ```
+    loop (%q) = (0) to (256) step (64) {
+      %c = schedule.load %D[0, %q] : tile<128x256xf32, tensor> -> tile<128x64xf32>
+      %o = schedule.map (%c) {...}
+      schedule.store %o, %d[%row, %column + %q]
+    }
+    ```
+  }];
+}
+
 def ScheduleInferLayouts : SchedulePass<"schedule-infer-layouts"> {
   let summary = "Give every value its registers";
   let description = [{
@@ -90,6 +114,30 @@ def ScheduleStagger : SchedulePass<"schedule-stagger"> {
     ```
     copies of trips 0 .. slots - 1, sync
     loop (%t) { load %A, %B  copy %C[%t+1]  sync  mma  sync  load %C  copy %A[%t+2]  sync  mma  sync } {stagger = 2}
+    ```
+  }];
+}
+
+def ScheduleSpecialise : SchedulePass<"schedule-specialise"> {
+  let summary = "Give copies, products and results waves of their own";
+  let description = [{
+    Where the machine multiplies beside its waves and the kernel asks for `roles`
+    (Tiling does, where the cost says that it pays), the one loop that multiplies
+    is cut: one thread copies, one thread (tensor memory) or the waves of the
+    kernel (registers) multiply, and results in tensor memory are stored by the
+    waves of the kernel. They meet at barriers. Where the waves that multiply can
+    have registers of those that copy, they get them.
+
+    Before:
+    ```
+    loop (%t) { arrive %full[%t] {bytes}  copy to %A[%t]  wait on %full[%t]  mma %D, %A[%t], ... }
+    load %D  map  store
+    ```
+    After:
+    ```
+    role "epilogue" waves(0, 4) { wait on %done[0]  load %D  map  store }
+    role "load" waves(4, 1) elect { loop (%t) { wait on %empty[%t - 4]  arrive %full[%t] {bytes}  copy to %A[%t] } }
+    role "matrix" waves(5, 1) elect { loop (%t) { wait on %full[%t]  mma  arrive %empty[%t] after }  arrive %done[0] }
     ```
   }];
 }

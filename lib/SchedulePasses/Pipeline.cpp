@@ -274,8 +274,8 @@ void Pipeline::run() {
   int64_t takenBytes = scratchBytes();
   for (LoopOp loop : loops) {
     std::optional<Ring> ring = findRing(loop);
-    // Staggered copies run ahead by themselves.
-    if (!ring || loop.getStagger()) {
+    // Staggered copies run ahead by themselves, as do those between roles.
+    if (!ring || loop.getStagger() || loop->getParentOfType<RoleOp>()) {
       continue;
     }
     ring->slots = chooseSlots(*ring, target, takenBytes);

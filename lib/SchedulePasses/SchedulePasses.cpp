@@ -38,6 +38,7 @@ static void inOrder(Visit visit, Tidy tidy) {
                                 createScheduleChooseInstruction));
   visit(placeOperands,
         Create<SchedulePlaceOperandsOptions>(createSchedulePlaceOperands));
+  visit(drainInChunks, Create<ScheduleDrainOptions>(createScheduleDrain));
   // Loads of places exist now and get the layouts of the instructions.
   visit(inferLayouts,
         Create<ScheduleInferLayoutsOptions>(createScheduleInferLayouts));
@@ -45,6 +46,9 @@ static void inOrder(Visit visit, Tidy tidy) {
   tidy([] { return createCSEPass(); });
   // Loops that are staggered need no other copies ahead.
   visit(staggerLoops, Create<ScheduleStaggerOptions>(createScheduleStagger));
+  // Before pipelining: a ring between roles needs no copies ahead of a loop.
+  visit(specialiseRoles,
+        Create<ScheduleSpecialiseOptions>(createScheduleSpecialise));
   visit(pipelineLoops, Create<SchedulePipelineOptions>(createSchedulePipeline));
   // Swizzles need the register layouts of all readers; addresses the slots.
   visit(layOut, Create<ScheduleLayOutOptions>(createScheduleLayOut));

@@ -46,6 +46,10 @@ Value modelc::atTrip(OpBuilder &builder, Value value, LoopOp loop,
   return mapping.lookup(value);
 }
 
+Value modelc::constantOf(OpBuilder &builder, Location loc, int64_t value) {
+  return arith::ConstantIndexOp::create(builder, loc, value);
+}
+
 std::optional<int64_t> modelc::constantIndex(Value value) {
   llvm::APInt constant;
   if (matchPattern(value, m_ConstantInt(&constant))) {

@@ -18,6 +18,10 @@ bool isFunctionOfTrip(mlir::Value value, schedule::LoopOp loop);
 mlir::Value atTrip(mlir::OpBuilder &builder, mlir::Value value,
                    schedule::LoopOp loop, mlir::IRMapping &mapping);
 
+/// A constant of type index.
+mlir::Value constantOf(mlir::OpBuilder &builder, mlir::Location loc,
+                       int64_t value);
+
 /// The value if it is a constant of type index.
 std::optional<int64_t> constantIndex(mlir::Value value);
 

@@ -38,6 +38,17 @@ struct StepAccess {
   bool writes = false;
 };
 
+/// What a step does to a barrier between roles; nothing without `of`.
+struct BarrierSignal {
+  const void *of = nullptr;
+  int64_t trip = 0;
+  int64_t arrivals = 0;
+  int64_t expects = 0; ///< bytes that it announces
+  int64_t bytes = 0;   ///< that land when the step is complete
+  /// Sent when all products so far are complete.
+  bool afterProducts = false;
+};
+
 /// One execution of one op.
 struct WaitStep {
   const void *op = nullptr; ///< the same for all executions
@@ -55,6 +66,11 @@ struct WaitStep {
   /// A wait of a queue: `pending` where it is given already.
   int waits = -1;
   std::optional<int64_t> pending;
+  /// Between roles: a signal, or the trip of a barrier that is awaited.
+  BarrierSignal signal;
+  const void *awaits = nullptr;
+  int64_t awaitedTrip = 0;
+  bool inBackground = false; ///< a product, complete in its order
   /// Steps that this one completes otherwise (a barrier): their indices.
   std::vector<size_t> completes;
 

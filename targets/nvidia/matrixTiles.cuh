@@ -8,8 +8,20 @@
 
 namespace modelc {
 
+/// Who calls a function that one thread is to execute: all threads of the
+/// workgroup, or that thread.
+enum class Callers { All, One };
+constexpr Callers OneThread = Callers::One;
+
 /// One thread of the workgroup, always the same: who issues what one thread issues.
-TILE bool isIssuer() { return waveId() == 0 && elect(); }
+template <Callers By = Callers::All>
+TILE bool isIssuer() {
+  if constexpr (By == Callers::One) {
+    return true;
+  } else {
+    return waveId() == 0 && elect();
+  }
+}
 
 //===- Barriers -----------------------------------------------------------===//
 
@@ -46,8 +58,16 @@ TILE void arriveOnce(BarrierTrip at) {
     arrive(at.barrier);
   }
 }
+/// Every wave of a role arrives for itself. Trips before the first have no word.
+TILE void arriveEachWave(BarrierTrip at) {
+  syncWave();
+  if (at.trip >= 0 && elect()) {
+    arrive(at.barrier);
+  }
+}
+template <Callers By = Callers::All>
 TILE void arriveExpect(BarrierTrip at, int bytes) {
-  if (isIssuer()) {
+  if (isIssuer<By>()) {
     arriveExpect(at.barrier, bytes);
   }
 }
@@ -85,10 +105,10 @@ TILE void copyTile(Place<S> to, const V &from) {
 
 /// Fills a place with boxes of a tensor: as many columns as lie side by side, at
 /// most 256 rows.
-template <class S, class... Outer>
+template <Callers By, class S, class... Outer>
 TILE void copyBoxes(Place<S> to, const TensorMap &map, int column, int row, Barrier &full, Outer... outer) {
   constexpr int boxColumns = S::neighbours(), boxRows = smaller(S::rowCount, 256);
-  if (!isIssuer()) {
+  if (!isIssuer<By>()) {
     return;
   }
   repeat<S::columnCount / boxColumns>([&](auto c) INLINE {
@@ -98,13 +118,13 @@ TILE void copyBoxes(Place<S> to, const TensorMap &map, int column, int row, Barr
     });
   });
 }
-template <class S>
+template <Callers By = Callers::All, class S>
 TILE void copyBox(Place<S> to, const TensorMap &map, int column, int row, BarrierTrip full) {
-  copyBoxes(to, map, column, row, full.barrier);
+  copyBoxes<By>(to, map, column, row, full.barrier);
 }
-template <class S>
+template <Callers By = Callers::All, class S>
 TILE void copyBox(Place<S> to, const TensorMap &map, int column, int row, int outer, BarrierTrip full) {
-  copyBoxes(to, map, column, row, full.barrier, outer);
+  copyBoxes<By>(to, map, column, row, full.barrier, outer);
 }
 
 //===- Products of one wave -----------------------------------------------===//

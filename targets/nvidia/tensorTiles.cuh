@@ -40,9 +40,18 @@ template <int Rows, int Columns>
 struct TensorPlace {
   uint32_t address;
 };
+/// Several of them, side by side, that take turns.
+template <int Rows, int Columns, int Slots>
+struct TensorRing {
+  uint32_t address;
+  TILE_MEMBER TensorPlace<Rows, Columns> operator[](int trip) const {
+    return {address + (uint32_t)trip % (uint32_t)Slots * (uint32_t)((Rows + 127) / 128 * Columns)};
+  }
+};
 
+template <Callers By = Callers::All>
 TILE void arriveAfterMma(BarrierTrip at) {
-  if (isIssuer()) {
+  if (isIssuer<By>()) {
     tensorCommit(at.barrier);
   }
 }
@@ -75,10 +84,10 @@ struct Tcgen05F8 {
 
 /// c (+)= a b^T, both in shared memory; issued by one thread, done when a barrier
 /// that arrives after it says so.
-template <class I, bool BTransposed = false, int Rows, int Columns, class SA, class SB>
+template <Callers By, class I, bool BTransposed = false, int Rows, int Columns, class SA, class SB>
 TILE void mma(TensorPlace<Rows, Columns> c, Place<SA> a, Place<SB> b, bool add = true) {
   constexpr int height = smaller(Rows, 128), width = smaller(Columns, 256);
-  if (!isIssuer()) {
+  if (!isIssuer<By>()) {
     return;
   }
   tensorFenceAfter();
@@ -94,6 +103,11 @@ TILE void mma(TensorPlace<Rows, Columns> c, Place<SA> a, Place<SB> b, bool add =
       });
     });
   });
+}
+
+template <class I, bool BTransposed = false, int Rows, int Columns, class SA, class SB>
+TILE void mma(TensorPlace<Rows, Columns> c, Place<SA> a, Place<SB> b, bool add = true) {
+  mma<Callers::All, I, BTransposed>(c, a, b, add);
 }
 
 /// The columns of an accumulator that a tile holds: f(first register, length of
@@ -113,11 +127,12 @@ TILE void forEachTensorRun(uint32_t address, F f) {
   });
 }
 
-/// An accumulator to registers: lanes and the first waves hold rows.
+/// An accumulator, or its columns from `column` on, to registers: lanes and the
+/// first waves hold rows.
 template <class L, int Rows, int Columns>
-TILE void loadTensor(Tile<float, L> &tile, TensorPlace<Rows, Columns> from) {
+TILE void loadTensor(Tile<float, L> &tile, TensorPlace<Rows, Columns> from, int column = 0) {
   tensorFenceAfter();
-  forEachTensorRun<L, Columns>(from.address, [&](auto first, auto chunk, uint32_t address) INLINE {
+  forEachTensorRun<L, Columns>(from.address + column, [&](auto first, auto chunk, uint32_t address) INLINE {
     tensorLoad(*(float (*)[chunk.value])(tile.v + first.value), address);
   });
   tensorWaitLoads(tile.v);

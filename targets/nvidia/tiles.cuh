@@ -9,13 +9,14 @@
 //   copyBox(place, map, x, y[, z], barriers[trip])        through a tensor map; arrives as bytes
 //   Barriers<slots> b{words};  startBarriers(b, arrivals);  barriersAreReady();
 //   arriveExpect(b[trip], bytes)  arriveAfterMma(b[trip])  arriveOnce(b[trip])  waitFor(b[trip])
-//   allocTensor<columns>(shared)  freeTensor<columns>(address)  TensorPlace<rows, columns>  loadTensor(tile, place)
-//   storeTensor(tile, place)
+//   allocTensor<columns>(shared)  freeTensor<columns>(address)  TensorPlace<rows, columns>  loadTensor(tile, place[,
+//   column]) storeTensor(tile, place)  TensorRing<rows, columns, slots> r{address};  r[trip] is a place
 //   mma<Instruction>(accumulator, a, b[, add])            operands: tiles or places
 //   waitMatrix<pending>(accumulators...)
 //
 // Copies of boxes, arrivals, products into tensor memory: all threads call, one
-// thread acts.
+// thread acts; with the template argument OneThread only that thread calls.
+//   arriveEachWave(b[trip])          of the waves of a role: one arrival a wave
 //
 //===----------------------------------------------------------------------===//
 #ifndef TARGETS_NVIDIA_TILES_CUH

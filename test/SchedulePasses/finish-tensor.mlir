@@ -1,8 +1,8 @@
 // RUN: %modelc-opt %s --schedule-finish | FileCheck %s
 // One thread multiplies from shared into tensor memory; boxes refill a slot when
-// the product that read it is done; the accumulator is drained once.
+// the product that read it is done; the accumulator is drained in two chunks.
 // The accumulator is drained as each wave can read it: a lane one row.
-// CHECK: #[[DRAIN:.*]] = #schedule.layout<(register = [0:1, 0:2, 0:4, 0:8, 0:16, 0:32, 0:64], lane = [1:0, 2:0, 4:0, 8:0, 16:0], wave = [32:0, 64:0])
+// CHECK: #[[DRAIN:.*]] = #schedule.layout<(register = [0:1, 0:2, 0:4, 0:8, 0:16, 0:32], lane = [1:0, 2:0, 4:0, 8:0, 16:0], wave = [32:0, 64:0])
 // CHECK-LABEL: schedule.kernel @linear
 // CHECK-SAME: tensor_columns = 128
 // CHECK: %[[X:.*]] = schedule.alloc at 0 {conflict_degree = 1 : i64} : !schedule.tile<128x64xbf16, shared, #{{.*}}, slots = 4>
@@ -27,7 +27,8 @@
 // CHECK: schedule.arrive %[[FULL]][%[[NEXT]]] {bytes = 32768 : i64}
 // CHECK: schedule.arrive %[[DONE]][%c0]
 // CHECK: schedule.wait on %[[DONE]][%c0]
-// CHECK: schedule.load %[[D]][] : {{.*}} -> !schedule.tile<128x128xf32, register, #[[DRAIN]]>
+// CHECK: schedule.loop (%[[CHUNK:.*]]) = (%c0) to (%c128) step (%c64) on sequence {
+// CHECK: schedule.load %[[D]][%c0, %[[CHUNK]]] : {{.*}} -> !schedule.tile<128x64xf32, register, #[[DRAIN]]>
 module attributes {schedule.target = "b200"} {
 schedule.kernel @linear(%a: !schedule.buffer<?x8192xbf16>, %w: !schedule.buffer<10240x8192xbf16>, %d: !schedule.buffer<?x10240xbf16>, %m: index)
     guard [#schedule.range<"m", 17 to 16384>] attributes {waves = 4 : i64, op_name = "linear"} {

@@ -6,10 +6,15 @@
 
 #include "../../Emulator/Inputs/compare.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 using namespace emulator;
 using modelc::bf16;
+
+#ifndef WORKGROUPS
+#define WORKGROUPS 1 << 20
+#endif
 
 namespace {
 
@@ -41,7 +46,8 @@ void runSize(int m) {
   }
   Device device{.waveSize = modelc::kWaveSize, .sharedBytes = SHARED_LIMIT};
   Shape shape{.kernel = "linear",
-              .grid = {unsigned((m + SIZE - 1) / SIZE * (kN / SIZE))},
+              .grid = {std::min(unsigned((m + SIZE - 1) / SIZE * (kN / SIZE)),
+                                unsigned(WORKGROUPS))},
               .block = {THREADS},
               .sharedBytes = SHARED_BYTES};
 #ifdef BOXES

@@ -1,0 +1,110 @@
+//===- LinearChoice.cpp - The best tile of a linear, and why --------------===//
+
+#include "lib/Kernels/Tiling.h"
+#include "llvm/Support/FormatVariadic.h"
+
+#include <algorithm>
+
+using namespace mlir;
+using namespace modelc;
+using namespace modelc::kernels;
+
+static std::string describe(const LinearTile &tile) {
+  std::string text = llvm::formatv("{0}x{1}x{2}, {3} waves", tile.m, tile.n,
+                                   tile.k, tile.waves);
+  if (tile.splits > 1) {
+    text += llvm::formatv(", {0} parts of the sum", tile.splits);
+  }
+  text += tile.isStaggered() ? " in two groups" : "";
+  text += tile.hasRoles ? ", roles" : "";
+  return tile.isSwapped ? text + ", weight first" : text;
+}
+
+using Judged = SmallVector<std::pair<double, LinearTile>>;
+
+/// The candidates that can be scheduled, with their seconds by the caller's
+/// judgement. Their kernels live only as long.
+static Judged judge(const Tiling &tiling, OpBuilder &builder,
+                    const LinearShape &shape, ArrayRef<LinearTile> tiles,
+                    Range rows) {
+  SmallVector<KernelSequence> candidates;
+  for (auto [i, tile] : llvm::enumerate(tiles)) {
+    std::string symbol = "candidate_" + std::to_string(i);
+    KernelSequence &kernels = candidates.emplace_back();
+    kernels.push_back(
+        buildLinear(builder, {symbol, symbol, ""}, shape, tile, rows));
+    if (tile.splits > 1) {
+      symbol += "_reduce";
+      kernels.push_back(
+          buildLinearReduce(builder, {symbol, symbol, ""}, shape, tile, rows));
+    }
+  }
+  double m = static_cast<double>(std::min(rows.maximum, kJudgedRows));
+  std::vector<FailureOr<double>> seconds =
+      tiling.options.evaluate(candidates, {{"m", m}});
+  assert(seconds.size() == candidates.size() && "a judgement for each");
+  Judged judged;
+  for (auto [time, tile] : llvm::zip_equal(seconds, tiles)) {
+    if (succeeded(time)) {
+      judged.push_back({*time, tile});
+    }
+  }
+  for (KernelSequence &kernels : candidates) {
+    for (schedule::KernelOp kernel : kernels) {
+      kernel.erase();
+    }
+  }
+  return judged;
+}
+
+/// In words, with the seconds of the judgement.
+static std::string timed(const Judged::value_type &entry) {
+  return llvm::formatv("{0}: {1:f1} us", describe(entry.second),
+                       entry.first * 1e6);
+}
+
+FailureOr<Chosen<LinearTile>>
+Tiling::linear(OpBuilder &builder, const LinearShape &shape, Range rows) const {
+  SmallVector<LinearTile> list = candidates(shape, rows);
+  if (list.empty()) {
+    return failure();
+  }
+  if (!options.evaluate) {
+    std::string note = describe(list[0]) + ": best bound of " +
+                       std::to_string(list.size()) + " tiles";
+    if (list.size() > 1) {
+      note += "; next " + describe(list[1]);
+    }
+    return Chosen<LinearTile>{list[0], note};
+  }
+  list.truncate(std::min<size_t>(list.size(), options.maxCandidates));
+  Judged judged = judge(*this, builder, shape, list, rows);
+  if (judged.empty()) {
+    return failure();
+  }
+  judged.append(judge(*this, builder, shape, staggered(shape, rows), rows));
+  // Equals stay in the order of the bound.
+  auto *best = llvm::min_element(
+      judged, [](auto &a, auto &b) { return a.first < b.first; });
+  std::rotate(judged.begin(), best, best + 1);
+  // Where the product runs beside its waves, copies and products may have waves
+  // of their own; a tile that memory bounds does not get faster.
+  LinearTile cut = judged[0].second;
+  cut.hasRoles = true;
+  if (multipliesBeside(shape, cut)) {
+    for (auto &entry : judge(*this, builder, shape, {cut}, rows)) {
+      if (entry.first < judged[0].first) {
+        judged.insert(judged.begin(), entry);
+      }
+    }
+  }
+  auto *next =
+      std::min_element(judged.begin() + 1, judged.end(),
+                       [](auto &a, auto &b) { return a.first < b.first; });
+  std::string note =
+      timed(judged[0]) + ", best of " + std::to_string(judged.size());
+  if (judged.size() > 1) {
+    note += "; next " + timed(*next);
+  }
+  return Chosen<LinearTile>{judged[0].second, note};
+}

@@ -1,0 +1,51 @@
+#include "lib/SchedulePasses/Flattener.h"
+
+using namespace mlir;
+using namespace modelc;
+using namespace modelc::schedule;
+
+/// Tiles of a persistent grid that roles are followed over.
+constexpr int64_t kRoleTiles = 4;
+
+std::vector<WaitStep> Flattener::run(RoleOp only, int64_t trips,
+                                     int64_t waves) {
+  role = only;
+  unrolledTrips = trips;
+  arrivals = only.getElect() ? 1 : waves;
+  LoopOp grid = kernel.getGrid();
+  for (int64_t i = 0; i < (grid.getPersistent() ? kRoleTiles : 1); ++i) {
+    for (Value number : grid.getCarried()) {
+      indices[number] = i;
+    }
+    block(only.getBody().front());
+  }
+  return std::move(steps);
+}
+
+/// A signal between roles. Sent by waves, it gives the slots away that are
+/// filled by who waits for it: their reads must be complete.
+void Flattener::addSignal(ArriveOp arrive, WaitStep &step) {
+  Value barrier = arrive.getBarrier(), trip = arrive.getTrip()[0];
+  if (!isa<BarrierType>(barrier.getType())) {
+    return;
+  }
+  step.signal = {barrier.getAsOpaquePointer(), evaluate(trip), arrivals,
+                 static_cast<int64_t>(arrive.getBytes().value_or(0))};
+  step.signal.afterProducts = role.getElect() && !arrive.getBytes();
+  if (step.signal.afterProducts || arrive.getBytes() || step.signal.trip < 0) {
+    return;
+  }
+  for (Operation *user : barrier.getUsers()) {
+    if (isa<WaitOp>(user)) {
+      for (CopyOp copy : user->getBlock()->getOps<CopyOp>()) {
+        touch(step, copy.getDestination(), trip, true);
+      }
+    }
+  }
+}
+
+std::vector<WaitStep> modelc::flattenRole(RoleOp role, const Target &target,
+                                          int64_t trips, int64_t waves) {
+  return Flattener(role->getParentOfType<KernelOp>(), target)
+      .run(role, trips, waves);
+}

@@ -1,0 +1,316 @@
+//===- Specialise.cpp - Waves that only copy, only multiply, only store ---===//
+//
+// Where a product runs beside its waves, they need not wait for one another at
+// every trip: one thread copies as far ahead as the ring allows, another or the
+// waves of the product multiply, and they meet at barriers only.
+//
+//   product into tensor memory             product into registers
+//     role epilogue, its waves               role matrix, its waves
+//       wait on %done[0]                       loop (%t)
+//       loads of tensor memory, stores           wait on %full[%t]; mma
+//     role load, one thread                      wait {queue = matrix}
+//       loop (%t)                                arrive %empty[%t - 1]
+//         wait on %empty[%t - S]               wait {queue = matrix}; stores
+//         arrive, copies of t                role load, one thread: the same
+//     role matrix, one thread
+//       loop (%t)
+//         wait on %full[%t]; mma
+//         arrive %empty[%t] after it
+//       arrive %done[0]
+//
+// S slots. Where the unit holds one workgroup anyway and the trips of all tiles
+// are as many, the grid is persistent: it carries the number %i of the tile of
+// its unit, trips of the ring are %i * n + %t, and two accumulators take turns,
+// so that the next tile is multiplied while this one is stored:
+//
+//     role epilogue: wait on %done[%i]; loads of %D[%i]; arrive %drained[%i]
+//     role matrix:   wait on %drained[%i - 2]; loop: mma %D[%i]; arrive
+//     %done[%i]
+//
+// Counts of arrivals and of the queue are left to count-waits.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/SchedulePasses/Specialise.h"
+#include "lib/SchedulePasses/Machine.h"
+#include "lib/SchedulePasses/SchedulePasses.h"
+#include "lib/SchedulePasses/Trips.h"
+#include "lib/SchedulePasses/Waits.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace modelc;
+using namespace modelc::schedule;
+
+/// Enough for addresses of copies.
+constexpr int64_t kLoadRegisters = 40;
+/// Waves that change their registers together.
+constexpr int64_t kWavesOfGroup = 4;
+
+//===----------------------------------------------------------------------===//
+// Legality
+//===----------------------------------------------------------------------===//
+
+/// Index arithmetic that all roles share.
+static bool isShared(Operation &op) {
+  auto load = dyn_cast<LoadOp>(op);
+  return isa<arith::ArithDialect>(op.getDialect()) ||
+         (load && !isa<TileType>(load.getResult().getType()));
+}
+
+/// Ops of tiles in registers: a role of some waves runs them as a whole
+/// workgroup would, unless they meet the other waves.
+bool Specialise::canMove(Operation &op) {
+  if (isShared(op)) {
+    return llvm::all_of(op.getOperands(), [&](Value operand) {
+      Operation *maker = operand.getDefiningOp();
+      return !maker || maker->getBlock() != op.getBlock() || isShared(*maker);
+    });
+  }
+  bool meets = op.walk([](Operation *inner) {
+                   bool waits = isa<SyncOp, WaitOp, ArriveOp, CopyOp>(inner);
+                   auto reduce = dyn_cast<ReduceOp>(inner);
+                   auto relayout = dyn_cast<RelayoutOp>(inner);
+                   bool exchanges = (reduce && reduce.getScratch()) ||
+                                    (relayout && relayout.getScratch());
+                   return WalkResult(failure(waits || exchanges));
+                 }).wasInterrupted();
+  return !meets;
+}
+
+/// One thread copies and, into tensor memory, one multiplies: nothing else
+/// happens in the loop.
+bool Specialise::canCut(LoopOp loop) {
+  bool onlyProducts = llvm::all_of(loop.getBody().front(), [](Operation &op) {
+    return isa<arith::ArithDialect>(op.getDialect()) ||
+           isa<ArriveOp, CopyOp, WaitOp, MmaOp, YieldOp>(op);
+  });
+  bool ahead = llvm::all_of(ring->copies, [&](CopyOp copy) {
+    return llvm::all_of(copy->getOperands(), [&](Value operand) {
+      return isFunctionOfTrip(operand, loop);
+    });
+  });
+  bool sums = llvm::all_of(ring->mmas, [](MmaOp mma) {
+    return isa<TokenType>(mma.getResult().getType()) ||
+           llvm::all_of(mma.getResult().getUsers(), llvm::IsaPred<YieldOp>);
+  });
+  return onlyProducts && ahead && sums && ring->full && ring->announce &&
+         !ring->mmas.empty();
+}
+
+bool Specialise::isPossible() {
+  auto wish = kernel->getAttrOfType<BoolAttr>("roles");
+  LoopOp grid = kernel.getGrid();
+  if (!wish || !wish.getValue() || kernel.getWaves() % kWavesOfGroup != 0) {
+    return false;
+  }
+  for (Operation &op : grid.getBody().front().without_terminator()) {
+    auto loop = dyn_cast<LoopOp>(op);
+    std::optional<Ring> own = loop ? findRing(loop) : std::nullopt;
+    if (own && !ring) {
+      ring = own;
+    } else if (own || !canMove(op)) {
+      return false;
+    }
+  }
+  return ring && canCut(ring->loop);
+}
+
+//===----------------------------------------------------------------------===//
+// Roles
+//===----------------------------------------------------------------------===//
+
+/// Where the unit holds one workgroup anyway, the waves that copy leave their
+/// registers to those that multiply.
+void Specialise::setRegisters() {
+  const Execution &execution = target.execution;
+  if (isIntoTensor() || !execution.reassignsRegisters || !fillsUnit()) {
+    return;
+  }
+  int64_t granule = execution.registerGranule;
+  int64_t waves = kernel.getWaves(), all = waves + kWavesOfGroup;
+  int64_t atLaunch = llvm::alignDown(
+      std::min(execution.maxRegistersPerThread,
+               execution.registerBytesPerUnit / 4 / (all * execution.waveSize)),
+      granule);
+  int64_t left = atLaunch * all - kLoadRegisters * kWavesOfGroup;
+  int64_t most = llvm::alignDown(
+      std::min(execution.maxRegistersPerThread, left / waves), granule);
+  if (most > atLaunch) {
+    loadWaves = kWavesOfGroup;
+    matrixRegisters = most;
+    loadRegisters = kLoadRegisters;
+  }
+}
+
+RoleOp Specialise::makeRole(StringRef name, int64_t waves, bool elect,
+                            int64_t registers) {
+  OpBuilder builder(kernel.getGrid().getYield());
+  auto role = RoleOp::create(
+      builder, ring->loop.getLoc(), builder.getStringAttr(name),
+      builder.getI64IntegerAttr(firstWave), builder.getI64IntegerAttr(waves),
+      elect ? builder.getUnitAttr() : UnitAttr(),
+      registers ? builder.getI64IntegerAttr(registers) : IntegerAttr());
+  role.getBody().emplaceBlock();
+  firstWave += waves;
+  return role;
+}
+
+Value Specialise::makeBarrier(int64_t slots) {
+  OpBuilder builder(kernel.getGrid());
+  return AllocOp::create(builder, ring->loop.getLoc(),
+                         BarrierType::get(kernel.getContext(), 1, slots),
+                         ValueRange(), IntegerAttr(), StorageRoleAttr(),
+                         StringAttr());
+}
+
+/// The copies of the loop, each trip when its slot is free again.
+void Specialise::makeLoad(RoleOp role) {
+  LoopOp loop = ring->loop;
+  Location loc = loop.getLoc();
+  OpBuilder builder = OpBuilder::atBlockBegin(&role.getBody().front());
+  auto copies =
+      LoopOp::create(builder, loc, loop.getLowerBounds(), loop.getUpperBounds(),
+                     loop.getSteps(), ValueRange());
+  copies.getInductionVars()[0].setLoc(loop.getInductionVars()[0].getLoc());
+  builder.setInsertionPointToStart(&copies.getBody().front());
+  IRMapping mapping;
+  mapping.map(loop.getInductionVars()[0], copies.getInductionVars()[0]);
+  Value trip = atTrip(builder, ring->announce.getTrip()[0], loop, mapping);
+  Value slots = arith::ConstantIndexOp::create(builder, loc, ring->slots);
+  Value freed = arith::SubIOp::create(builder, loc, trip, slots);
+  waitOn(builder, loc, empty, freed).setEmpty(true);
+  builder.clone(*ring->announce, mapping);
+  for (CopyOp copy : ring->copies) {
+    for (Value operand : copy->getOperands()) {
+      mapping.map(operand, atTrip(builder, operand, loop, mapping));
+    }
+    builder.clone(*copy, mapping);
+  }
+  ring->announce.erase();
+  for (CopyOp copy : ring->copies) {
+    copy.erase();
+  }
+}
+
+/// The product of a trip leaves its slot when the next one has been issued.
+void Specialise::releaseInOrder(Value trip) {
+  Location loc = ring->loop.getLoc();
+  OpBuilder builder(ring->loop.getContext());
+  builder.setInsertionPointAfter(ring->mmas.back());
+  waitQueue(builder, loc, Queue::Matrix);
+  Value one = arith::ConstantIndexOp::create(builder, loc, 1);
+  Value last = arith::SubIOp::create(builder, loc, trip, one);
+  arriveAt(builder, loc, empty, last, ValueRange());
+  builder.setInsertionPointAfter(ring->loop);
+  waitQueue(builder, loc, Queue::Matrix);
+}
+
+void Specialise::makeMatrix() {
+  Location loc = ring->loop.getLoc();
+  Value trip = ring->mmas.front().getASlot();
+  if (!isIntoTensor()) {
+    releaseInOrder(trip);
+    return;
+  }
+  SmallVector<Value> tokens;
+  for (MmaOp mma : ring->mmas) {
+    tokens.push_back(mma.getResult());
+  }
+  OpBuilder builder(ring->loop.getContext());
+  builder.setInsertionPointAfter(ring->mmas.back());
+  arriveAt(builder, loc, empty, trip, tokens);
+}
+
+/// All that is not shared goes into `role`, in its order.
+void Specialise::moveRest(RoleOp role) {
+  Block &body = kernel.getGrid().getBody().front(),
+        &into = role.getBody().front();
+  for (Operation &op : llvm::make_early_inc_range(body)) {
+    if (!isShared(op) && !isa<RoleOp, YieldOp>(op)) {
+      op.moveBefore(&into, into.end());
+    }
+  }
+}
+
+/// The thread that multiplies into tensor memory, and when it meets those that
+/// drain it.
+void Specialise::makeMatrixRole(RoleOp epilogue) {
+  Location loc = ring->loop.getLoc();
+  int64_t turns = tile ? 2 : 1;
+  RoleOp role = makeRole("matrix", 1, true, 0);
+  done = makeBarrier(turns);
+  OpBuilder builder(ring->loop);
+  Value number = tile ? tile : constantOf(builder, loc, 0);
+  waitOn(builder, loc, done, number);
+  Block &body = role.getBody().front();
+  builder.setInsertionPointToEnd(&body);
+  if (tile) {
+    drained = makeBarrier(turns);
+    Value distance = constantOf(builder, loc, turns);
+    Value freed = arith::SubIOp::create(builder, loc, tile, distance);
+    waitOn(builder, loc, drained, freed).setEmpty(true);
+  }
+  ring->loop->moveBefore(&body, body.end());
+  builder.setInsertionPointToEnd(&body);
+  arriveAt(builder, loc, done, number, ValueRange());
+  moveRest(epilogue);
+  if (tile) {
+    builder.setInsertionPointToEnd(&epilogue.getBody().front());
+    arriveAt(builder, loc, drained, tile, ValueRange());
+  }
+}
+
+void Specialise::run() {
+  ring->slots =
+      std::max<int64_t>(chooseSlots(*ring, target, /*takenBytes=*/0), 2);
+  setSlots(*ring);
+  setRegisters();
+  if (canPersist()) {
+    carryTile();
+    numberTrips();
+  }
+  empty = makeBarrier(ring->slots);
+  bool intoTensor = isIntoTensor();
+  makeMatrix();
+  RoleOp rest = makeRole(intoTensor ? "epilogue" : "matrix", kernel.getWaves(),
+                         false, matrixRegisters);
+  makeLoad(makeRole("load", loadWaves, true, loadRegisters));
+  if (intoTensor) {
+    makeMatrixRole(rest);
+  } else {
+    moveRest(rest);
+  }
+  kernel.setWaves(firstWave);
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+LogicalResult modelc::specialiseRoles(KernelOp kernel, const Target &target) {
+  Specialise specialise(kernel, target);
+  if (specialise.isPossible()) {
+    specialise.run();
+  }
+  return success();
+}
+
+namespace modelc {
+#define GEN_PASS_DEF_SCHEDULESPECIALISE
+#include "lib/SchedulePasses/Passes.h.inc"
+
+namespace {
+struct SpecialisePass : impl::ScheduleSpecialiseBase<SpecialisePass> {
+  using Base::Base;
+  void runOnOperation() override {
+    if (failed(runOnKernels(getOperation(), targetsDir, overrides,
+                            specialiseRoles))) {
+      signalPassFailure();
+    }
+  }
+};
+} // namespace
+} // namespace modelc

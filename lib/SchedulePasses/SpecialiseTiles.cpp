@@ -1,0 +1,103 @@
+#include "lib/SchedulePasses/Specialise.h"
+#include "lib/SchedulePasses/Trips.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace modelc;
+using namespace modelc::schedule;
+
+/// All tiles have the same trips, counted by the loop's index, there is tensor
+/// memory for two of each accumulator, and no role changes its registers, which
+/// it does once.
+bool Specialise::canPersist() {
+  LoopOp loop = ring->loop, grid = kernel.getGrid();
+  int64_t columns = 0;
+  bool whole = true;
+  kernel.walk([&](AllocOp alloc) {
+    auto type = dyn_cast<TileType>(alloc.getResult().getType());
+    if (type && type.getSpace() == Space::Tensor) {
+      columns += type.getColumns() * type.getElementBits() / 32;
+      whole &= type.getRows() <= target.tensorMemory.lanes;
+    }
+  });
+  bool sameTrips = constantIndex(loop.getUpperBounds()[0]).has_value() &&
+                   constantIndex(loop.getLowerBounds()[0]) == 0 &&
+                   loop.getSteps().empty() &&
+                   ring->announce.getTrip()[0] == loop.getInductionVars()[0];
+  bool plainGrid = !grid.getPersistent() && grid.getInits().empty();
+  return sameTrips && plainGrid && whole && fillsUnit() && !matrixRegisters &&
+         2 * columns <= std::max<int64_t>(target.tensorMemory.columns, 0);
+}
+
+/// The grid as a persistent one that carries the number of its tile.
+void Specialise::carryTile() {
+  LoopOp grid = kernel.getGrid();
+  OpBuilder builder(grid);
+  Location loc = grid.getLoc();
+  Value zero = constantOf(builder, loc, 0);
+  auto carrying =
+      LoopOp::create(builder, loc, grid.getLowerBounds(), grid.getUpperBounds(),
+                     grid.getSteps(), ValueRange(zero), LoopKind::Workgroups);
+  carrying.setPersistent(true);
+  carrying.setExpectAttr(grid.getExpectAttr());
+  Block &from = grid.getBody().front(), &to = carrying.getBody().front();
+  for (auto [old, now] :
+       llvm::zip(grid.getInductionVars(), carrying.getInductionVars())) {
+    old.replaceAllUsesWith(now);
+    now.setLoc(old.getLoc());
+  }
+  from.getTerminator()->erase();
+  to.getOperations().splice(to.end(), from.getOperations());
+  grid.erase();
+  BlockArgument number = carrying.getCarried()[0];
+  number.setLoc(NameLoc::get(builder.getStringAttr("turn")));
+  tile = number;
+  builder.setInsertionPointToEnd(&to);
+  Value one = constantOf(builder, loc, 1);
+  Value next = arith::AddIOp::create(builder, loc, tile, one);
+  YieldOp::create(builder, loc, next);
+  kernel.walk([&](AllocOp alloc) {
+    auto type = dyn_cast<TileType>(alloc.getResult().getType());
+    if (type && type.getSpace() == Space::Tensor) {
+      alloc.getResult().setType(
+          type.with(type.getSpace(), type.getLayout(), 2));
+    }
+  });
+}
+
+/// Rings are indexed by all trips of the unit, accumulators by the tile.
+void Specialise::numberTrips() {
+  LoopOp loop = ring->loop;
+  Value index = loop.getInductionVars()[0];
+  OpBuilder builder = OpBuilder::atBlockBegin(&loop.getBody().front());
+  Location loc = loop.getLoc();
+  Value before =
+      arith::MulIOp::create(builder, loc, tile, loop.getUpperBounds()[0]);
+  Value trip = arith::AddIOp::create(
+      builder, NameLoc::get(builder.getStringAttr("trip")), before, index);
+  loop.getBody().walk([&](Operation *op) {
+    if (auto arrive = dyn_cast<ArriveOp>(op)) {
+      arrive.getTripMutable().assign(trip);
+    } else if (auto wait = dyn_cast<WaitOp>(op)) {
+      wait.getTripMutable().assign(trip);
+    } else if (auto copy = dyn_cast<CopyOp>(op)) {
+      copy.getSlotMutable().assign(trip);
+    } else if (auto mma = dyn_cast<MmaOp>(op)) {
+      mma.getASlotMutable().assign(trip);
+      mma.getBSlotMutable().assign(trip);
+      if (isIntoTensor()) {
+        mma.getCSlotMutable().assign(tile);
+      }
+    }
+  });
+  kernel.walk([&](LoadOp load) {
+    auto place = dyn_cast<TileType>(load.getSource().getType());
+    if (place && place.getSpace() == Space::Tensor) {
+      SmallVector<Value> offsets(load.getOffsets());
+      offsets.resize(std::max<size_t>(offsets.size(), 1));
+      offsets[0] = tile;
+      load.getOffsetsMutable().assign(offsets);
+    }
+  });
+}
