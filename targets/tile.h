@@ -8,7 +8,7 @@
 //   TILE, TILE_MEMBER        before functions and members
 //   TILE_CONSTEXPR           before functions that are evaluated when compiled
 //   INLINE                   behind the parameters of a lambda
-//   laneId waveId threadId sync shuffle shuffleXor kWaveSize
+//   laneId waveId uniformWaveId threadId sync shuffle shuffleXor kWaveSize
 //   bf16 f8, toFloat toBf16 toF8, exp2 log2 rsqrt rcp sqrt fma uniformValue
 //   renewed
 // and after tile/layout.h

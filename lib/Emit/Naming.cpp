@@ -15,61 +15,21 @@ using namespace modelc;
 using namespace modelc::schedule;
 
 /// What the emitted text calls, and words of the language.
-static constexpr StringLiteral kReserved[] = {"absolute",     "addTile",
-                                              "arrive",       "auto",
-                                              "bf16",         "bitsAs",
-                                              "bool",         "break",
-                                              "case",         "ceil",
-                                              "ceilDiv",      "char",
-                                              "chipletOrder", "columns",
-                                              "const",        "continue",
-                                              "copyBox",      "copySign",
-                                              "copyTile",     "cos",
-                                              "default",      "delete",
-                                              "do",           "double",
-                                              "else",         "erf",
-                                              "exp",          "exp2",
-                                              "f16",          "f8",
-                                              "false",        "fill",
-                                              "float",        "floor",
-                                              "floorDiv",     "fma",
-                                              "for",          "forEach",
-                                              "groupedOrder", "i",
-                                              "if",           "inline",
-                                              "int",          "int64_t",
-                                              "kInfinity",    "kNaN",
-                                              "laneId",       "loadScalar",
-                                              "loadShared",   "loadTensor",
-                                              "loadTile",     "log",
-                                              "log2",         "long",
-                                              "lookup",       "maximum",
-                                              "minimum",      "mma",
-                                              "new",          "offset",
-                                              "operator",     "power",
-                                              "reduce",       "register",
-                                              "relayout",     "return",
-                                              "roundEven",    "rows",
-                                              "rsqrt",        "shared",
-                                              "short",        "signed",
-                                              "sin",          "sizeof",
-                                              "sqrt",         "static",
-                                              "storeScalar",  "storeShared",
-                                              "storeTile",    "struct",
-                                              "switch",       "sync",
-                                              "tanhOf",       "template",
-                                              "tensor",       "this",
-                                              "threadId",     "toBf16",
-                                              "toF16",        "toF8",
-                                              "toFloat",      "true",
-                                              "typename",     "union",
-                                              "unroll",       "unsigned",
-                                              "using",        "view",
-                                              "void",         "waveId",
-                                              "while",        "workgroupCount",
-                                              "workgroupId"};
+static constexpr StringLiteral kReserved =
+    "absolute addTile arrive auto bf16 bitsAs bool break case ceil ceilDiv "
+    "char chipletOrder columns const continue copyBox copySign copyTile cos "
+    "default delete do double else erf exp exp2 f16 f8 false fill float floor "
+    "floorDiv fma for forEach groupedOrder i if inline int int64_t kInfinity "
+    "kNaN laneId loadScalar loadShared loadTensor loadTile log log2 long "
+    "lookup maximum minimum mma new offset operator power reduce register "
+    "relayout return roundEven rows rsqrt shared short signed sin sizeof sqrt "
+    "static storeScalar storeShared storeTile struct switch sync tanhOf "
+    "template tensor this threadId toBf16 toF16 toF8 toFloat true typename "
+    "uniformWaveId union unroll unsigned using view void waveId while "
+    "workgroupCount workgroupId";
 
 Names::Names() {
-  for (StringRef word : kReserved) {
+  for (StringRef word : llvm::split(kReserved, ' ')) {
     taken.insert(word);
   }
 }

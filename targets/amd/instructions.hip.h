@@ -8,8 +8,8 @@
 // Kernel
 //   KERNEL(threads, wavesPerSimd) name(arguments) {...}     DEV before
 //   functions SHARED(type, name, count);  DYNAMIC_SHARED(name); int laneId()
-//   int waveId()  int threadId() int workgroupId<Axis = 0>()  int
-//   workgroupCount<Axis = 0>()
+//   int waveId()  int uniformWaveId()  int threadId()
+//   int workgroupId<Axis = 0>()  int workgroupCount<Axis = 0>()
 // Order
 //   sync()             barrier; this wave's shared reads and writes are done
 //   syncOnly()         barrier alone: shared reads may be in flight across it
@@ -137,7 +137,10 @@ DEV int laneId() {
   return __builtin_amdgcn_mbcnt_hi(~0u, __builtin_amdgcn_mbcnt_lo(~0u, 0));
 }
 DEV int threadId() { return __builtin_amdgcn_workitem_id_x(); }
-DEV int waveId() { return __builtin_amdgcn_readfirstlane(threadId() >> 6); }
+DEV int uniformWaveId() {
+  return __builtin_amdgcn_readfirstlane(threadId() >> 6);
+}
+DEV int waveId() { return uniformWaveId(); }
 
 template <int Axis = 0>
 DEV int workgroupId() {

@@ -26,6 +26,7 @@ namespace modelc {
 DEV int laneId() { return emulator::self().lane; }
 DEV int threadId() { return emulator::self().id; }
 DEV int waveId() { return emulator::self().id / kWaveSize; }
+DEV int uniformWaveId() { return waveId(); }
 
 inline int axisOf(const emulator::Dim3 &d, int axis) {
   return int(axis == 0 ? d.x : axis == 1 ? d.y : d.z);

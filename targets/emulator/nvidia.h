@@ -47,6 +47,7 @@ DEV float asFloat(uint32_t bits) { return std::bit_cast<float>(bits); }
 DEV int threadId() { return emulator::self().id; }
 DEV int laneId() { return emulator::self().lane; }
 DEV int waveId() { return emulator::self().id / kWaveSize; }
+DEV int uniformWaveId() { return waveId(); }
 DEV unsigned alongAxis(const emulator::Dim3 &size, int axis) {
   return axis == 0 ? size.x : axis == 1 ? size.y : size.z;
 }

@@ -14,7 +14,7 @@
 //   KERNEL(threads, blocksPerUnit) name(...)   CLUSTER(n)   GRID_CONSTANT   DEV before functions
 //   SHARED(type, name, count);   array in static shared memory, up to 48 KiB
 //   DYNAMIC_SHARED(name);        char *name: what the launch asked for, 1024-byte aligned
-//   laneId() waveId() threadId() workgroupId<axis>() workgroupCount<axis>() clusterRank()
+//   laneId() waveId() uniformWaveId() threadId() workgroupId<axis>() workgroupCount<axis>() clusterRank()
 //   sync()  syncGroup<Id, Threads>()  syncWave()  syncCluster()  elect()
 //   shuffle(v, lane)  shuffleXor(v, mask)  shuffleXor<mask>(v)  readFirstLane(v)  uniform(v)
 //   exp2 log2 rcp rsqrt sqrt tanh fma max min abs         f32, approximate except sqrt, fma

@@ -41,8 +41,16 @@ DEV int threadId() {
 /// Index of the thread in its wave, 0 to 31.
 DEV int laneId() { return threadId() % kWaveSize; }
 
-/// Index of the wave in its workgroup. No shuffle makes it uniform: code that one lane runs asks for it too.
+/// Index of the wave in its workgroup; lanes that run apart may ask for it.
 DEV int waveId() { return int(unsigned(threadId()) / kWaveSize); }
+/// The same as a value that the compiler knows to be uniform. All lanes of the wave ask together: it is a shuffle.
+DEV int uniformWaveId() {
+#if defined(__clang__)
+  return __nvvm_shfl_sync_idx_i32(~0u, waveId(), 0, kWaveSize - 1);
+#else
+  return __shfl_sync(~0u, waveId(), 0);
+#endif
+}
 
 template <int Axis = 0>
 DEV int workgroupId() {

@@ -52,12 +52,19 @@ struct ColumnPart<Bits<I...>> {
   using Type = Bits<columnOf(I)...>;
 };
 
+/// The wave that asks. Where no two lanes hold the same element, no lane is left out of what moves the tile: all ask
+/// together, and addresses can be built from a number that is known to be uniform.
+template <class L>
+TILE int waveOf() {
+  return L::OfLane::unused() == 0 && L::OfWave::unused() == 0 ? uniformWaveId() : waveId();
+}
+
 /// Row and column of register 0 of this thread.
 template <class L>
 struct Position {
   int row, column;
   TILE_MEMBER Position() {
-    const int lane = laneId(), wave = L::OfWave::count ? waveId() : 0;
+    const int lane = laneId(), wave = L::OfWave::count ? waveOf<L>() : 0;
     row = mapBits<typename RowPart<typename L::OfLane>::Type>(lane) ^
           mapBits<typename RowPart<typename L::OfWave>::Type>(wave);
     column = mapBits<typename ColumnPart<typename L::OfLane>::Type>(lane) ^

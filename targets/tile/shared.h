@@ -95,7 +95,7 @@ struct SharedAccess {
   TILE_MEMBER static int start() {
     int byte = mapBits<OfLane>(laneId());
     if constexpr (OfWave::reach() != 0) {
-      byte ^= mapBits<OfWave>(waveId());
+      byte ^= mapBits<OfWave>(waveOf<L>());
     }
     return byte;
   }

@@ -9,10 +9,8 @@
 // VALUES: m = 200: right
 // VALUES: m = 1: right
 //
-// RUN: %if nvcc %{ %cuda -arch=sm_90a -cubin %t.cu -x cu -o /dev/null 2>&1 | FileCheck %s --check-prefix=REGISTERS %}
+// RUN: %if nvcc %{ %cuda -arch=sm_90a -cubin %t.cu -x cu -o /dev/null 2>&1 | FileCheck %s --check-prefix=PTX %}
 // RUN: %if nvcc %{ %cuda -arch=sm_100a -cubin %t.cu -x cu -o /dev/null 2>&1 | FileCheck %s --check-prefix=PTX %}
-// The older compiler back end keeps a few words of so large a tile in memory.
-// REGISTERS: bytes spill stores
 // PTX: 0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
 //
 // CHECK: WORKGROUP(128, {{[12]}}) linear(const bf16 *a, const bf16 *w, bf16 *d, int m) {
