@@ -70,4 +70,15 @@ class LoopOp;
 #define GET_OP_CLASSES
 #include "dialects/Schedule/ScheduleOps.h.inc"
 
+namespace modelc::schedule {
+
+/// Registers of 4 bytes of one thread that hold its part of `tile`; as if it
+/// were spread evenly where it has no layout yet. None for a place.
+int64_t registersOf(TileType tile, int64_t threads);
+
+/// Registers of 4 bytes that the tiles of one thread fill where most are alive.
+int64_t registersPerThread(KernelOp kernel, int64_t waveSize);
+
+} // namespace modelc::schedule
+
 #endif // MODELC_DIALECTS_SCHEDULE_SCHEDULE_H

@@ -13,30 +13,10 @@ using llvm::ArrayRef;
 using llvm::StringRef;
 
 namespace {
-struct Add {
-  template <typename T>
-  T operator()(T a, T b) const {
-    return a + b;
-  }
-};
-struct Subtract {
-  template <typename T>
-  T operator()(T a, T b) const {
-    return a - b;
-  }
-};
-struct Multiply {
-  template <typename T>
-  T operator()(T a, T b) const {
-    return a * b;
-  }
-};
-struct Divide {
-  template <typename T>
-  T operator()(T a, T b) const {
-    return a / b;
-  }
-};
+using Add = std::plus<>;
+using Subtract = std::minus<>;
+using Multiply = std::multiplies<>;
+using Divide = std::divides<>;
 struct Minimum {
   template <typename T>
   T operator()(T a, T b) const {
@@ -63,12 +43,7 @@ struct Fused {
     return std::fma(a, b, c);
   }
 };
-struct Negate {
-  template <typename T>
-  T operator()(T a) const {
-    return -a;
-  }
-};
+using Negate = std::negate<>;
 struct Absolute {
   template <typename T>
   T operator()(T a) const {

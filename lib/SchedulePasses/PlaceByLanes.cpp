@@ -24,23 +24,17 @@ using namespace modelc::schedule;
 
 /// A place that is filled where the load stands. Who reads it waits.
 static Value makePlaceOnce(Places &places, LoadOp load) {
-  Value &place = places.ofLoad[load];
-  if (place) {
+  bool isNew;
+  Value place = placeFor(places, load, isNew);
+  if (!isNew) {
     return place;
   }
-  auto tile = cast<TileType>(load.getResult().getType());
-  Location loc = load.getLoc();
-  place = makeAlloc(places, loc, tile.with(Space::Shared, {}));
   OpBuilder builder(load);
   if (isRepeated(load)) {
     // The reads of the previous run.
-    SyncOp::create(builder, loc, Scope::Workgroup);
+    SyncOp::create(builder, load.getLoc(), Scope::Workgroup);
   }
-  CopyOp::create(builder, loc, TokenType::get(load.getContext()),
-                 load.getSource(), load.getOffsets(), place, ValueRange(),
-                 load.getRows(), load.getPageTable(), load.getSequence(),
-                 load.getValid(), Value(), load.getDimsAttr(),
-                 load.getPageSizeAttr(), UnitAttr());
+  copyByLanes(builder, load, place, ValueRange());
   return place;
 }
 

@@ -71,23 +71,34 @@ static void collectLoads(Value operand, LoopOp loop,
   }
 }
 
-Value modelc::makePlace(Places &places, LoadOp load, LoopOp loop) {
+Value modelc::placeFor(Places &places, LoadOp load, bool &isNew) {
   Value &place = places.ofLoad[load];
-  if (place) {
-    return place;
+  isNew = !place;
+  if (isNew) {
+    auto tile = cast<TileType>(load.getResult().getType());
+    place = makeAlloc(places, load.getLoc(), tile.with(Space::Shared, {}));
   }
-  auto tile = cast<TileType>(load.getResult().getType());
-  Location loc = load.getLoc();
-  place = makeAlloc(places, loc, tile.with(Space::Shared, {}));
-  OpBuilder builder(load);
-  Value trip = tripOf(builder, loop);
-  auto copy = CopyOp::create(
-      builder, loc, TokenType::get(load.getContext()), load.getSource(),
-      load.getOffsets(), place, trip, load.getRows(), load.getPageTable(),
-      load.getSequence(), load.getValid(), Value(), load.getDimsAttr(),
-      load.getPageSizeAttr(), UnitAttr());
-  waitTokens(builder, loc, copy.getToken());
-  SyncOp::create(builder, loc, Scope::Workgroup);
+  return place;
+}
+
+CopyOp modelc::copyByLanes(OpBuilder &builder, LoadOp load, Value place,
+                           ValueRange trip) {
+  return CopyOp::create(
+      builder, load.getLoc(), TokenType::get(load.getContext()),
+      load.getSource(), load.getOffsets(), place, trip, load.getRows(),
+      load.getPageTable(), load.getSequence(), load.getValid(), Value(),
+      load.getDimsAttr(), load.getPageSizeAttr(), UnitAttr());
+}
+
+Value modelc::makePlace(Places &places, LoadOp load, LoopOp loop) {
+  bool isNew;
+  Value place = placeFor(places, load, isNew);
+  if (isNew) {
+    OpBuilder builder(load);
+    CopyOp copy = copyByLanes(builder, load, place, tripOf(builder, loop));
+    waitTokens(builder, load.getLoc(), copy.getToken());
+    SyncOp::create(builder, load.getLoc(), Scope::Workgroup);
+  }
   return place;
 }
 
@@ -164,13 +175,13 @@ static Phase &phaseOf(Places &places, LoopOp loop, OpBuilder &builder,
 
 /// The operand as a place filled by a box copy.
 static Value makeBox(Places &places, LoadOp load, LoopOp loop) {
-  Value &place = places.ofLoad[load];
-  if (place) {
+  bool isNew;
+  Value place = placeFor(places, load, isNew);
+  if (!isNew) {
     return place;
   }
   auto tile = cast<TileType>(load.getResult().getType());
   Location loc = load.getLoc();
-  place = makeAlloc(places, loc, tile.with(Space::Shared, {}));
   OpBuilder builder(load);
   Value trip = tripOf(builder, loop);
   Phase &phase = phaseOf(places, loop, builder, trip);

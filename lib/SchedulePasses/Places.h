@@ -38,6 +38,14 @@ mlir::Value tripOf(mlir::OpBuilder &builder, schedule::LoopOp loop);
 /// Storage for the life of the kernel.
 mlir::Value makeAlloc(Places &places, mlir::Location loc, mlir::Type type);
 
+/// A place in shared memory for what `load` reads: the same one each time.
+/// `isNew` where nothing fills it yet.
+mlir::Value placeFor(Places &places, schedule::LoadOp load, bool &isNew);
+
+/// All lanes copy what `load` reads into a place, of a ring that of `trip`.
+schedule::CopyOp copyByLanes(mlir::OpBuilder &builder, schedule::LoadOp load,
+                             mlir::Value place, mlir::ValueRange trip);
+
 /// The place of a load in the body of `loop`, filled anew every trip by copies
 /// of all lanes, complete before the load, which is left to the caller.
 mlir::Value makePlace(Places &places, schedule::LoadOp load,
