@@ -1,0 +1,121 @@
+#include "lib/Kernels/LinearWriter.h"
+
+using namespace mlir;
+using namespace modelc;
+using namespace modelc::kernels;
+using namespace modelc::schedule;
+
+static constexpr int64_t kDynamic = ShapedType::kDynamic;
+
+void LinearWriter::declareEpilogue() {
+  if (shape.isScaled) {
+    aScale = k.buffer("a_scale", {kDynamic}, k.f32());
+    wScale = k.buffer("w_scale", {shape.weightRows()}, k.f32());
+  }
+  if (shape.biasType) {
+    bias = k.buffer("bias", {shape.weightRows()}, shape.biasType);
+  }
+  if (shape.hasResidual) {
+    residual = k.buffer("residual", {kDynamic, shape.columns}, shape.result);
+  }
+  d = k.buffer("d", {kDynamic, shape.columns}, shape.result);
+}
+
+Shape LinearWriter::tile() const {
+  return isSwapped ? Shape{tileN, tileM} : Shape{tileM, tileN};
+}
+
+Place LinearWriter::tileAt(Value buffer, ArrayRef<Scalar> offsets,
+                           Scalar columnLimit, int64_t rowDim,
+                           int64_t columnDim) const {
+  Place place = at(buffer, offsets);
+  if (isSwapped) {
+    return place.walks(columnDim, rowDim).valid({columnLimit, m});
+  }
+  place = place.walks(rowDim, columnDim);
+  return isRagged ? place.valid({m, columnLimit}) : place.valid({m});
+}
+
+Value LinearWriter::loadPerRow(StringRef name, Value buffer, Scalar row) {
+  Shape vector = isSwapped ? Shape{1, tileM} : Shape{tileM, 1};
+  Place place = at(buffer, {row}).walks(0, 0);
+  return k.load(name, vector,
+                isSwapped ? place.valid({m, m}) : place.valid({m}));
+}
+
+Value LinearWriter::loadPerColumn(StringRef name, Value buffer, Scalar column) {
+  Shape vector = isSwapped ? Shape{tileN, 1} : Shape{1, tileN};
+  Place place = at(buffer, {column}).walks(0, 0);
+  if (isRagged) {
+    Scalar limit = k.constant(shape.weightRows());
+    place = isSwapped ? place.valid({limit}) : place.valid({limit, limit});
+  }
+  return k.load(name, vector, place);
+}
+
+/// Scales and biases of gate, then of up.
+void LinearWriter::addColumnInputs(SmallVectorImpl<Value> &inputs, Scalar row) {
+  if (shape.isScaled) {
+    inputs.push_back(loadPerColumn("w_scales", wScale, row));
+  }
+  if (bias) {
+    inputs.push_back(loadPerColumn("biases", bias, row));
+  }
+}
+
+/// One element of d. Inputs in order: sums, row scale, then for each sum its
+/// column scale and bias, then the residual.
+Scalar LinearWriter::finishElement(Element e) const {
+  unsigned sums = shape.isSwiglu ? 2 : 1, next = sums;
+  Scalar rowScale;
+  if (shape.isScaled) {
+    rowScale = e[next++];
+  }
+  SmallVector<Scalar, 2> values;
+  for (unsigned i = 0; i < sums; ++i) {
+    Scalar value = e[i];
+    if (shape.isScaled) {
+      value = value * (rowScale * e[next++]);
+    }
+    if (shape.biasType) {
+      value = value + convert(e[next++], k.f32());
+    }
+    values.push_back(value);
+  }
+  Scalar value = values[0];
+  if (shape.isSwiglu) {
+    value = swiglu(value, values[1]);
+  }
+  if (shape.hasResidual) {
+    value = value + convert(e[next], k.f32());
+  }
+  return convert(value, shape.result);
+}
+
+void LinearWriter::storeResult(ValueRange sums, Scalar row, Scalar column) {
+  Scalar limit = k.constant(shape.columns);
+  SmallVector<Value> inputs(sums);
+  if (shape.isScaled) {
+    inputs.push_back(loadPerRow("a_scales", aScale, row));
+  }
+  addColumnInputs(inputs, column);
+  if (shape.isSwiglu) {
+    addColumnInputs(inputs, upRow(column));
+  }
+  if (residual) {
+    inputs.push_back(
+        k.load("r", tile(), tileAt(residual, {row, column}, limit, 0, 1)));
+  }
+  Value result = k.map("result", shape.result, inputs,
+                       [&](Element e) { return finishElement(e); });
+  k.store(result, tileAt(d, {row, column}, limit, 0, 1));
+}
+
+void LinearWriter::storeParts(Value partial, ValueRange sums, Scalar row,
+                              Scalar column, Scalar part) {
+  for (auto [i, sum] : llvm::enumerate(sums)) {
+    Scalar base = k.constant(i * shape.columns);
+    Scalar limit = k.constant((i + 1) * shape.columns);
+    k.store(sum, tileAt(partial, {row, part, base + column}, limit, 0, 2));
+  }
+}

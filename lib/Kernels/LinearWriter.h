@@ -1,0 +1,57 @@
+//===- LinearWriter.h - The epilogue of a linear --------------------------===//
+//
+// Inner to lib/Kernels: what the kernel of a linear and the one that adds its
+// parts share.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LIB_KERNELS_LINEARWRITER_H
+#define LIB_KERNELS_LINEARWRITER_H
+
+#include "lib/Kernels/Families.h"
+#include "lib/Kernels/KernelBuilder.h"
+
+namespace modelc::kernels {
+
+/// Arguments of the epilogue, and places that know whether tiles are
+/// transposed.
+struct LinearWriter {
+  KernelBuilder &k;
+  const LinearShape &shape;
+  bool isSwapped;
+  int64_t tileM, tileN; ///< of one product
+  bool isRagged;        ///< tiles reach beyond the last column
+  mlir::Value aScale, wScale, bias, residual, d;
+  Scalar m;
+
+  LinearWriter(KernelBuilder &k, const LinearShape &shape,
+               const LinearTile &tile)
+      : k(k), shape(shape), isSwapped(tile.isSwapped), tileM(tile.pieceM()),
+        tileN(tile.pieceN()), isRagged(shape.columns % tile.n != 0) {}
+
+  void declareEpilogue();
+  Shape tile() const;
+  /// A tile of a buffer whose rows are those of d: `dims` walk its rows and
+  /// columns.
+  Place tileAt(mlir::Value buffer, llvm::ArrayRef<Scalar> offsets,
+               Scalar columnLimit, int64_t rowDim, int64_t columnDim) const;
+  mlir::Value loadPerRow(llvm::StringRef name, mlir::Value buffer, Scalar row);
+  mlir::Value loadPerColumn(llvm::StringRef name, mlir::Value buffer,
+                            Scalar column);
+  /// The row of w that holds up, below all of gate.
+  Scalar upRow(Scalar column) const {
+    return k.name("up_row", column + static_cast<double>(shape.columns));
+  }
+  void storeResult(mlir::ValueRange sums, Scalar row, Scalar column);
+  /// The sums of one part of the walk, where another kernel adds the parts.
+  void storeParts(mlir::Value partial, mlir::ValueRange sums, Scalar row,
+                  Scalar column, Scalar part);
+  Scalar finishElement(Element e) const;
+
+private:
+  void addColumnInputs(llvm::SmallVectorImpl<mlir::Value> &inputs, Scalar row);
+};
+
+} // namespace modelc::kernels
+
+#endif // LIB_KERNELS_LINEARWRITER_H
