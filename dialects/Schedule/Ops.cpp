@@ -90,16 +90,29 @@ LogicalResult CopyOp::verify() {
 // Values
 //===----------------------------------------------------------------------===//
 
+/// Words of scales along K, a column for each row of the operand.
+static LogicalResult verifyScales(MmaOp mma, StringRef name, TileType scales,
+                                  int64_t rows) {
+  bool isWord = packedNumbers(scales.getElementType()) == kScalesPerWord;
+  if (isWord && scales.getColumns() == rows) {
+    return success();
+  }
+  return mma.emitOpError("expected the scales of ")
+         << name << " in words of " << kScalesPerWord
+         << ", a column for each of its " << rows << " rows, got " << scales;
+}
+
 LogicalResult MmaOp::verify() {
   TileType c = getAccumulator().getType(), a = getA().getType(),
            b = getB().getType();
   int64_t n = getBTransposed() ? b.getColumns() : b.getRows();
-  int64_t k = getBTransposed() ? b.getRows() : b.getColumns();
-  if (a.getRows() != c.getRows() || n != c.getColumns() ||
-      a.getColumns() != k) {
+  int64_t k = (getBTransposed() ? b.getRows() : b.getColumns()) *
+              packedNumbers(b.getElementType());
+  int64_t kOfA = a.getColumns() * packedNumbers(a.getElementType());
+  if (a.getRows() != c.getRows() || n != c.getColumns() || kOfA != k) {
     return emitOpError("inner sizes differ: expected M x K, N x K and M x N, "
                        "got a = ")
-           << a.getRows() << "x" << a.getColumns() << ", b = " << n << "x" << k
+           << a.getRows() << "x" << kOfA << ", b = " << n << "x" << k
            << ", accumulator = " << c.getRows() << "x" << c.getColumns();
   }
   auto result = dyn_cast<TileType>(getResult().getType());
@@ -107,7 +120,16 @@ LogicalResult MmaOp::verify() {
     return emitOpError("expected a result of the accumulator's type, got ")
            << result << " for " << c;
   }
-  return success();
+  if (!getAScales()) {
+    return success();
+  }
+  if (getAScales().getType().getRows() != getBScales().getType().getRows()) {
+    return emitOpError("expected as many words of scales of a as of b, got ")
+           << getAScales().getType() << " and " << getBScales().getType();
+  }
+  return failure(
+      failed(verifyScales(*this, "a", getAScales().getType(), c.getRows())) ||
+      failed(verifyScales(*this, "b", getBScales().getType(), c.getColumns())));
 }
 
 LogicalResult MapOp::verify() {

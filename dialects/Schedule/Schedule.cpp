@@ -155,8 +155,20 @@ void BufferType::print(AsmPrinter &printer) const {
   printer << ">";
 }
 
+int64_t schedule::packedNumbers(Type element) {
+  auto packed = dyn_cast<VectorType>(element);
+  return packed ? packed.getNumElements() : 1;
+}
+
+Type schedule::numberType(Type element) {
+  auto packed = dyn_cast<VectorType>(element);
+  return packed ? packed.getElementType() : element;
+}
+
 static unsigned bitsOf(Type type) {
-  return type.isIndex() ? 32 : type.getIntOrFloatBitWidth();
+  return type.isIndex()
+             ? 32
+             : packedNumbers(type) * numberType(type).getIntOrFloatBitWidth();
 }
 
 unsigned BufferType::getElementBytes() const {

@@ -23,6 +23,15 @@
 
 namespace modelc::schedule {
 
+/// Elements narrower than a byte lie packed: `vector<2xf4E2M1FN>` is one stored
+/// element of a tile or buffer. How many numbers a stored element holds, and
+/// their type.
+int64_t packedNumbers(mlir::Type element);
+mlir::Type numberType(mlir::Type element);
+
+/// Scales of blocks lie packed in words of so many, neighbours along K.
+inline constexpr int64_t kScalesPerWord = 4;
+
 /// One amount of work of one execution of an op by one workgroup.
 struct Work {
   enum class Kind {

@@ -130,6 +130,11 @@ def MmaOp : ScheduleOp<"mma", [AttrSizedOperandSegments, HasWork]> {
     lane owns neighbouring columns of the accumulator, and the columns of F
     fragments interleave to make them more. The operands stay where they are.
 
+    K counts numbers: a packed operand has fewer columns. `scaled` gives a scale
+    for each block of neighbours along K of every row of `a` and `b`: a tile of
+    one row for each word of scales along K and a column for each row of the
+    operand.
+
     ```mlir
     schedule.kernel @f(%a: !schedule.buffer<?x32xbf16>, %m: index) guard [] attributes {waves = 1 : i64} {
       %c0 = arith.constant 0 : index
@@ -146,17 +151,18 @@ def MmaOp : ScheduleOp<"mma", [AttrSizedOperandSegments, HasWork]> {
     ```
   }];
   let arguments = (ins TileType:$accumulator, TileType:$a, TileType:$b, Optional<Index>:$aSlot, Optional<Index>:$bSlot,
-    Optional<AnyType>:$init, Optional<Index>:$cSlot, OptionalAttr<StrAttr>:$instruction, OptionalAttr<DenseI64ArrayAttr>:$grid, UnitAttr:$b_transposed,
+    Optional<AnyType>:$init, Optional<Index>:$cSlot, Optional<TileType>:$aScales, Optional<TileType>:$bScales, OptionalAttr<StrAttr>:$instruction, OptionalAttr<DenseI64ArrayAttr>:$grid, UnitAttr:$b_transposed,
     UnitAttr:$asynchronous, OptionalAttr<I64Attr>:$exchanged);
   let results = (outs AnyTypeOf<[TileType, TokenType]>:$result);
   let builders = [OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$accumulator, "::mlir::Value":$a, "::mlir::Value":$b,
     "::mlir::Value":$aSlot, "::mlir::Value":$bSlot, "::mlir::Value":$init, "::mlir::StringAttr":$instruction,
     "::mlir::DenseI64ArrayAttr":$grid, "::mlir::UnitAttr":$bTransposed, "::mlir::UnitAttr":$asynchronous), [{
-      build($_builder, $_state, result, accumulator, a, b, aSlot, bSlot, init, ::mlir::Value(), instruction, grid,
+      build($_builder, $_state, result, accumulator, a, b, aSlot, bSlot, init, ::mlir::Value(), ::mlir::Value(), ::mlir::Value(), instruction, grid,
             bTransposed, asynchronous, ::mlir::IntegerAttr());
     }]>];
   let assemblyFormat = [{
     $accumulator (`[` $cSlot^ `]`)? `,` $a (`[` $aSlot^ `]`)? `,` $b (`[` $bSlot^ `]`)? (`init` `(` $init^ `:` type($init) `)`)?
+    (`scaled` `(` $aScales^ `,` $bScales `:` type($aScales) `,` type($bScales) `)`)?
     attr-dict `:` type($accumulator) `,` type($a) `,` type($b) `->` type($result)
   }];
   let hasVerifier = 1;

@@ -77,9 +77,11 @@ WorkList MmaOp::getWork() {
            b = getB().getType();
   Work work;
   work.kind = Work::Kind::Matrix;
-  work.amount = 2.0 * c.getNumElements() * a.getColumns();
-  work.element = a.getElementBits() >= b.getElementBits() ? a.getElementType()
-                                                          : b.getElementType();
+  Type ofA = a.getElementType(), ofB = b.getElementType();
+  work.amount = 2.0 * c.getNumElements() * a.getColumns() * packedNumbers(ofA);
+  bool aIsWider = a.getElementBits() * packedNumbers(ofB) >=
+                  b.getElementBits() * packedNumbers(ofA);
+  work.element = numberType(aIsWider ? ofA : ofB);
   work.unit = getInstruction().value_or("");
   WorkList list = {work};
   for (TileType operand : {a, b}) {

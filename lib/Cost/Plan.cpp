@@ -56,8 +56,7 @@ private:
 
 FailureOr<double> PlanReader::bytesOf(Operation *user, BufferType type,
                                       ValueRange sizes) {
-  Type element = type.getElementType();
-  double bytes = element.isIndex() ? 4 : element.getIntOrFloatBitWidth() / 8.0;
+  double bytes = type.getElementBytes();
   unsigned next = 0;
   for (int64_t extent : type.getShape()) {
     if (!ShapedType::isDynamic(extent)) {

@@ -8,7 +8,7 @@ using namespace modelc::schedule;
 namespace modelc {
 
 /// The instruction of an mma; the fastest of its type while none is chosen.
-static const MmaRow *rowOf(const Work &work, const Target &target) {
+static const MmaRow *rowOf(MmaOp mma, const Work &work, const Target &target) {
   if (!work.unit.empty()) {
     return target.instruction(work.unit);
   }
@@ -16,7 +16,8 @@ static const MmaRow *rowOf(const Work &work, const Target &target) {
   llvm::raw_string_ostream(type) << work.element;
   const MmaRow *best = nullptr;
   for (const MmaRow &row : target.mma) {
-    bool fits = row.aType == type && !row.scaled;
+    bool fits =
+        row.aType == type && row.scaled == static_cast<bool>(mma.getAScales());
     if (fits && (!best || row.flopPerClock > best->flopPerClock)) {
       best = &row;
     }
@@ -26,7 +27,7 @@ static const MmaRow *rowOf(const Work &work, const Target &target) {
 
 LogicalResult KernelReader::addMatrix(MmaOp mma, const Work &amount,
                                       Step &step) {
-  const MmaRow *row = rowOf(amount, target);
+  const MmaRow *row = rowOf(mma, amount, target);
   if (!row) {
     return mma.emitOpError("expected a matrix instruction of target '")
            << target.identity.name << "' for " << amount.element << ", got '"
@@ -38,8 +39,10 @@ LogicalResult KernelReader::addMatrix(MmaOp mma, const Work &amount,
       row->scope != MmaScope::Wave &&
       (mma.getAsynchronous() || isa<TokenType>(mma.getResult().getType()));
   step.kind = background ? StepKind::MatrixRun : StepKind::Matrix;
-  step.pieces = std::max<int64_t>(1, mma.getA().getType().getColumns() /
-                                         std::max<int64_t>(1, row->k));
+  TileType a = mma.getA().getType();
+  step.pieces =
+      std::max<int64_t>(1, a.getColumns() * packedNumbers(a.getElementType()) /
+                               std::max<int64_t>(1, row->k));
   return success();
 }
 
@@ -121,8 +124,7 @@ FailureOr<double> KernelReader::tilesWalked(const BufferUse &use,
 
 /// Bytes of a buffer with fixed extents; 0 if an extent is one of the run.
 static double bytesOf(BufferType buffer) {
-  Type element = buffer.getElementType();
-  double bytes = element.isIndex() ? 4 : element.getIntOrFloatBitWidth() / 8.0;
+  double bytes = buffer.getElementBytes();
   for (int64_t extent : buffer.getShape()) {
     bytes *= ShapedType::isDynamic(extent) ? 0 : extent;
   }

@@ -85,34 +85,6 @@ static const Spelling *spellingOf(Operation *op) {
   return nullptr;
 }
 
-std::string modelc::elementName(Type type) {
-  if (type.isF32()) {
-    return "float";
-  }
-  if (type.isBF16()) {
-    return "bf16";
-  }
-  if (type.isF16()) {
-    return "f16";
-  }
-  if (isa<Float8E4M3FNType, Float8E4M3FNUZType>(type)) {
-    return "f8";
-  }
-  if (type.isIndex() || type.isInteger(32)) {
-    return "int";
-  }
-  if (type.isInteger(64)) {
-    return "int64_t";
-  }
-  if (type.isInteger(16)) {
-    return "int16_t";
-  }
-  if (type.isInteger(8)) {
-    return "int8_t";
-  }
-  return type.isInteger(1) ? "bool" : "";
-}
-
 /// The function that rounds a float to a narrower type.
 static std::string narrowing(Type type) {
   return type.isBF16() ? "toBf16" : type.isF16() ? "toF16" : "toF8";

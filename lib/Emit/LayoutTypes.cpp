@@ -1,4 +1,4 @@
-//===- LayoutTypes.cpp - Layouts as types of the emitted text -------------===//
+//===- LayoutTypes.cpp - Elements and layouts as types of the text --------===//
 
 #include "lib/Emit/Printer.h"
 
@@ -8,6 +8,43 @@
 using namespace mlir;
 using namespace modelc;
 using namespace modelc::schedule;
+
+/// Stored elements that hold several numbers.
+static StringRef packedName(Type type) {
+  Type number = numberType(type);
+  int64_t count = packedNumbers(type);
+  bool isPair = isa<Float4E2M1FNType>(number) && count == 2;
+  bool isWord = isa<Float8E8M0FNUType>(number) && count == 4;
+  return isPair ? "f4x2" : isWord ? "e8m0x4" : "";
+}
+
+std::string modelc::elementName(Type type) {
+  if (type.isF32()) {
+    return "float";
+  }
+  if (type.isBF16()) {
+    return "bf16";
+  }
+  if (type.isF16()) {
+    return "f16";
+  }
+  if (isa<Float8E4M3FNType, Float8E4M3FNUZType>(type)) {
+    return "f8";
+  }
+  if (type.isIndex() || type.isInteger(32)) {
+    return "int";
+  }
+  if (type.isInteger(64)) {
+    return "int64_t";
+  }
+  if (type.isInteger(16)) {
+    return "int16_t";
+  }
+  if (type.isInteger(8)) {
+    return "int8_t";
+  }
+  return type.isInteger(1) ? "bool" : packedName(type).str();
+}
 
 std::string modelc::capitalised(StringRef name) {
   std::string result = name.str();

@@ -18,8 +18,9 @@ using namespace modelc::schedule;
 static constexpr StringLiteral kReserved =
     "absolute addTile arrive auto bf16 bitsAs bool break case ceil ceilDiv "
     "char chipletOrder columns const continue copyBox copySign copyTile cos "
-    "default delete do double else erf exp exp2 f16 f8 false fill float floor "
-    "floorDiv fma for forEach groupedOrder i if inline int int64_t kInfinity "
+    "default delete do double e8m0x4 else erf exp exp2 f16 f4x2 f8 false fill "
+    "float floor floorDiv fma for forEach groupedOrder i if inline int int64_t "
+    "kInfinity "
     "kNaN laneId loadScalar loadShared loadTensor loadTile log log2 long "
     "lookup maximum minimum mma new offset operator power reduce register "
     "relayout return roundEven rows rsqrt shared short signed sin sizeof sqrt "

@@ -178,7 +178,9 @@ bool KernelPrinter::isReadByProduct(LoadOp load) {
                  ? dyn_cast<MmaOp>(*load.getResult().getUsers().begin())
                  : MmaOp();
   if (!mma || load.getToken() || mma->getBlock() != load->getBlock() ||
-      mma.getAccumulator() == load.getResult() || !mma.getInstruction()) {
+      mma.getAccumulator() == load.getResult() ||
+      mma.getAScales() == load.getResult() ||
+      mma.getBScales() == load.getResult() || !mma.getInstruction()) {
     return false;
   }
   const MmaRow *row = target.instruction(*mma.getInstruction());
@@ -229,6 +231,9 @@ LogicalResult KernelPrinter::printMma(MmaOp op) {
                      (op.getBTransposed() ? ", Transposed" : "")) +
       "(" + accumulator + ", " + operand(op.getA(), op.getASlot()) + ", " +
       operand(op.getB(), op.getBSlot());
+  if (op.getAScales()) {
+    call += ", " + text(op.getAScales()) + ", " + text(op.getBScales());
+  }
   if (op.getInit()) {
     call += ", " + text(op.getInit());
   }

@@ -272,6 +272,10 @@ static const std::vector<Field<MmaRow>> kMmaFields = {
           "bits of register and lane to (n, k)", kOptional),
     field("c_layout", &MmaRow::cLayout, "",
           "bits of register and lane to (m, n)", kOptional),
+    field("a_scale_layout", &MmaRow::aScaleLayout, "",
+          "bits of register and lane to (m, block of k)", kOptional),
+    field("b_scale_layout", &MmaRow::bScaleLayout, "",
+          "bits of register and lane to (n, block of k)", kOptional),
 };
 
 static const std::vector<Field<SharedAccess>> kAccessFields = {

@@ -187,7 +187,8 @@ struct MmaRow {
   OperandSpace cSpace = OperandSpace::Register;
   double flopPerClock = 0;  // of one unit with all its matrix pipes busy
   double latencyClocks = 0; // until the result can be an operand
-  FragmentLayout aLayout, bLayout, cLayout; // of operands in registers
+  FragmentLayout aLayout, bLayout, cLayout;  // of operands in registers
+  FragmentLayout aScaleLayout, bScaleLayout; // (row, block along k)
 
   /// Operations of one instruction at width `width` (n if 0).
   double flop(int64_t width = 0) const {

@@ -85,9 +85,17 @@ std::string finishMmaRow(const Execution &execution, MmaRow &row) {
     int64_t rows, columns;
   };
   // An instruction with a free n has the accumulator layout of its largest n.
-  const Operand operands[] = {{"a", row.aSpace, row.aLayout, row.m, row.k},
-                              {"b", row.bSpace, row.bLayout, row.n, row.k},
-                              {"c", row.cSpace, row.cLayout, row.m, row.n}};
+  llvm::SmallVector<Operand> operands = {
+      {"a", row.aSpace, row.aLayout, row.m, row.k},
+      {"b", row.bSpace, row.bLayout, row.n, row.k},
+      {"c", row.cSpace, row.cLayout, row.m, row.n}};
+  if (row.scaled) {
+    int64_t blocks = row.k / row.scaleBlock;
+    operands.push_back(
+        {"a_scale", row.aSpace, row.aScaleLayout, row.m, blocks});
+    operands.push_back(
+        {"b_scale", row.bSpace, row.bScaleLayout, row.n, blocks});
+  }
   std::string wrong;
   for (const Operand &operand : operands) {
     if (wrong.empty()) {

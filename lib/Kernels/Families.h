@@ -10,7 +10,7 @@
 #ifndef LIB_KERNELS_FAMILIES_H
 #define LIB_KERNELS_FAMILIES_H
 
-#include "dialects/Schedule/Schedule.h"
+#include "lib/Kernels/BlockScales.h"
 #include <string>
 
 namespace modelc::kernels {
@@ -32,12 +32,13 @@ struct Range {
 //===----------------------------------------------------------------------===//
 
 struct LinearShape {
-  int64_t columns = 0;   ///< of d; with swiglu w has twice as many rows
-  int64_t inputs = 0;    ///< k
-  mlir::Type element;    ///< of a and w
-  mlir::Type result;     ///< of d
-  mlir::Type biasType;   ///< null: no bias
-  bool isScaled = false; ///< f32 scale of each row of a and each row of w
+  int64_t columns = 0;     ///< of d; with swiglu w has twice as many rows
+  int64_t inputs = 0;      ///< k
+  mlir::Type element;      ///< of a and w
+  mlir::Type result;       ///< of d
+  mlir::Type biasType;     ///< null: no bias
+  bool isScaled = false;   ///< f32 scale of each row of a and each row of w
+  BlockScales blockScales; ///< of a and of w along k
   bool hasResidual = false;
   bool isSwiglu = false;
   /// Rows of w; with swiglu those of gate lie above those of up.
@@ -62,8 +63,9 @@ struct LinearTile {
   int64_t reduceM = 1, reduceN = 1024, reduceWaves = 4;
 };
 
-/// Arguments: a, w, [a_scale, w_scale], [bias], [residual], d, m; with splits >
-/// 1: a, w, partial[m, splits, weight rows] in f32, m.
+/// Arguments: a, w, [a_scales, w_scales of blocks], [a_scale, w_scale], [bias],
+/// [residual], d, m; with splits > 1: a, w, [scales of blocks], partial[m,
+/// splits, weight rows] in f32, m.
 schedule::KernelOp buildLinear(mlir::OpBuilder &builder, const Label &label,
                                const LinearShape &shape, const LinearTile &tile,
                                Range rows);

@@ -364,13 +364,25 @@ Value KernelBuilder::reduce(StringRef name, Combiner combiner, Value value,
 Value KernelBuilder::multiply(StringRef name, Value accumulator, Value a,
                               Value b, bool isTransposed) {
   return MmaOp::create(builder, named(name), accumulator.getType(), accumulator,
-                       a, b, Value(), Value(), Value(), Value(), StringAttr(),
-                       DenseI64ArrayAttr(), isTransposed, false, IntegerAttr())
+                       a, b, Value(), Value(), Value(), Value(), Value(),
+                       Value(), StringAttr(), DenseI64ArrayAttr(), isTransposed,
+                       false, IntegerAttr())
       .getResult();
 }
 
 Value KernelBuilder::mma(StringRef name, Value accumulator, Value a, Value b) {
   return multiply(name, accumulator, a, b, false);
+}
+
+Value KernelBuilder::mma(StringRef name, Value accumulator, Value a, Value b,
+                         Value aScales, Value bScales) {
+  Value product = mma(name, accumulator, a, b);
+  if (aScales) {
+    auto op = product.getDefiningOp<MmaOp>();
+    op.getAScalesMutable().assign(aScales);
+    op.getBScalesMutable().assign(bScales);
+  }
+  return product;
 }
 
 Value KernelBuilder::mmaPlain(StringRef name, Value accumulator, Value a,

@@ -186,6 +186,9 @@ public:
   /// accumulator + a * b^T.
   mlir::Value mma(llvm::StringRef name, mlir::Value accumulator, mlir::Value a,
                   mlir::Value b);
+  /// The same with a scale for each block along K.
+  mlir::Value mma(llvm::StringRef name, mlir::Value accumulator, mlir::Value a,
+                  mlir::Value b, mlir::Value aScales, mlir::Value bScales);
   /// accumulator + a * b.
   mlir::Value mmaPlain(llvm::StringRef name, mlir::Value accumulator,
                        mlir::Value a, mlir::Value b);

@@ -28,33 +28,108 @@ namespace {
 struct Product {
   LinearWriter &linear;
   const LinearTile &tile;
-  Value a, w;
+  Value a, w, aScales, wScales;
 
-  Value loadWeight(Scalar weightRow, Scalar depth);
-  Value multiply(StringRef name, Value accumulator, Value x, Value y);
+  /// A tile of an operand and the scales of its blocks, if there are any.
+  struct Operand {
+    Value tile, scales;
+  };
+  void declareOperands();
+  /// Where a trip along K begins: stored element, word of scales.
+  struct Start {
+    Scalar depth, word;
+  };
+  Start startOf(Scalar trip);
+  Operand loadInput(Scalar row, Start start);
+  Operand loadWeight(Scalar weightRow, Start start);
+  Value loadScales(StringRef name, Value buffer, Scalar row, Scalar word,
+                   int64_t rows);
+  Value multiply(StringRef name, Value accumulator, Operand x, Operand y);
   KernelBuilder::Values step(ValueRange sums, Scalar row,
-                             ArrayRef<Scalar> weightRows, Scalar depth);
+                             ArrayRef<Scalar> weightRows, Start start);
   KernelBuilder::Values walk(Scalar row, Scalar column, Scalar part);
 };
 } // namespace
 
-Value Product::loadWeight(Scalar weightRow, Scalar depth) {
+void Product::declareOperands() {
   KernelBuilder &k = linear.k;
   const LinearShape &shape = linear.shape;
-  Place place = at(w, {weightRow, depth});
+  Type element = packedType(shape.element);
+  int64_t columns = shape.inputs / packedNumbers(element);
+  a = k.buffer("a", {kDynamic, columns}, element);
+  w = k.buffer("w", {shape.weightRows(), columns}, element);
+  if (const BlockScales &scales = shape.blockScales) {
+    aScales = k.buffer("a_scales", scaleShape(scales, kDynamic, shape.inputs),
+                       scales.wordType());
+    wScales = k.buffer("w_scales",
+                       scaleShape(scales, shape.weightRows(), shape.inputs),
+                       scales.wordType());
+  }
+}
+
+Product::Start Product::startOf(Scalar trip) {
+  KernelBuilder &k = linear.k;
+  const BlockScales &scales = linear.shape.blockScales;
+  int64_t columns = tile.k / packedNumbers(packedType(linear.shape.element));
+  Start start;
+  start.depth = k.name("depth", trip * static_cast<double>(columns));
+  if (scales) {
+    int64_t words = tile.k / scales.wordNumbers();
+    start.word = k.name("word", trip * static_cast<double>(words));
+  }
+  return start;
+}
+
+Value Product::loadScales(StringRef name, Value buffer, Scalar row, Scalar word,
+                          int64_t rows) {
+  KernelBuilder &k = linear.k;
+  const BlockScales &scales = linear.shape.blockScales;
+  if (!scales) {
+    return {};
+  }
+  Place place = scalesAt(buffer, row, word);
+  if (linear.shape.inputs % tile.k != 0) {
+    place = place.valid({k.constant(scales.words(linear.shape.inputs))});
+  }
+  return k.load(name, {tile.k / scales.wordNumbers(), rows}, place);
+}
+
+Product::Operand Product::loadInput(Scalar row, Start start) {
+  KernelBuilder &k = linear.k;
+  auto buffer = cast<BufferType>(a.getType());
+  int64_t packed = packedNumbers(buffer.getElementType());
+  Place place = at(a, {row, start.depth});
+  place = linear.shape.inputs % tile.k != 0
+              ? place.valid({linear.m, k.constant(buffer.getShape()[1])})
+              : place.valid({linear.m});
+  return {k.load("x", {tile.pieceM(), tile.k / packed}, place),
+          loadScales("x_scales", aScales, row, start.word, tile.pieceM())};
+}
+
+Product::Operand Product::loadWeight(Scalar weightRow, Start start) {
+  KernelBuilder &k = linear.k;
+  const LinearShape &shape = linear.shape;
+  auto buffer = cast<BufferType>(w.getType());
+  int64_t packed = packedNumbers(buffer.getElementType());
+  Place place = at(w, {weightRow, start.depth});
   if (shape.inputs % tile.k != 0) {
-    place =
-        place.valid({k.constant(shape.weightRows()), k.constant(shape.inputs)});
+    place = place.valid(
+        {k.constant(shape.weightRows()), k.constant(buffer.getShape()[1])});
   } else if (linear.isRagged) {
     place = place.valid({k.constant(shape.weightRows())});
   }
-  return k.load("y", {tile.pieceN(), tile.k}, place);
+  return {
+      k.load("y", {tile.pieceN(), tile.k / packed}, place),
+      loadScales("y_scales", wScales, weightRow, start.word, tile.pieceN())};
 }
 
 /// One matrix product of the tile `x` of a with the tile `y` of w.
-Value Product::multiply(StringRef name, Value accumulator, Value x, Value y) {
-  return linear.isSwapped ? linear.k.mma(name, accumulator, y, x)
-                          : linear.k.mma(name, accumulator, x, y);
+Value Product::multiply(StringRef name, Value accumulator, Operand x,
+                        Operand y) {
+  if (linear.isSwapped) {
+    std::swap(x, y);
+  }
+  return linear.k.mma(name, accumulator, x.tile, y.tile, x.scales, y.scales);
 }
 
 /// The row or column of a piece.
@@ -65,21 +140,16 @@ static Scalar pieceAt(Scalar first, int64_t piece, int64_t size) {
 /// The products of all pieces, along columns first. What two of them read is
 /// loaded once.
 KernelBuilder::Values Product::step(ValueRange sums, Scalar row,
-                                    ArrayRef<Scalar> weightRows, Scalar depth) {
-  KernelBuilder &k = linear.k;
-  const LinearShape &shape = linear.shape;
-  KernelBuilder::Values next, weights;
+                                    ArrayRef<Scalar> weightRows, Start start) {
+  KernelBuilder::Values next;
+  SmallVector<Operand> weights;
   for (int64_t i = 0; i < tile.piecesM; ++i) {
-    Place place = at(a, {pieceAt(row, i, tile.pieceM()), depth});
-    place = shape.inputs % tile.k != 0
-                ? place.valid({linear.m, k.constant(shape.inputs)})
-                : place.valid({linear.m});
-    Value x = k.load("x", {tile.pieceM(), tile.k}, place);
+    Operand x = loadInput(pieceAt(row, i, tile.pieceM()), start);
     for (auto [j, weightRow] : llvm::enumerate(weightRows)) {
       if (i == 0) {
-        weights.push_back(loadWeight(weightRow, depth));
+        weights.push_back(loadWeight(weightRow, start));
       }
-      bool isUp = shape.isSwiglu && j % 2 == 1;
+      bool isUp = linear.shape.isSwiglu && j % 2 == 1;
       next.push_back(
           multiply(isUp ? "up" : "sum", sums[next.size()], x, weights[j]));
     }
@@ -112,8 +182,7 @@ KernelBuilder::Values Product::walk(Scalar row, Scalar column, Scalar part) {
     }
   }
   return k.loop("t", trips, "", sums, [&](Scalar t, ValueRange carried) {
-    Scalar depth = k.name("depth", (first + t) * static_cast<double>(tile.k));
-    return step(carried, row, weightRows, depth);
+    return step(carried, row, weightRows, startOf(first + t));
   });
 }
 
@@ -122,9 +191,8 @@ KernelOp kernels::buildLinear(OpBuilder &builder, const Label &label,
                               Range rows) {
   KernelBuilder k(builder, label.symbol, label.op, tile.waves);
   LinearWriter linear(k, shape, tile);
-  Product product = {linear, tile, {}, {}};
-  product.a = k.buffer("a", {kDynamic, shape.inputs}, shape.element);
-  product.w = k.buffer("w", {shape.weightRows(), shape.inputs}, shape.element);
+  Product product = {linear, tile, {}, {}, {}, {}};
+  product.declareOperands();
   Value partial;
   if (tile.splits == 1) {
     linear.declareEpilogue();

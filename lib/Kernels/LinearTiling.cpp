@@ -75,7 +75,8 @@ Tiling::MmaRows Tiling::rowsFor(const LinearShape &shape) const {
   std::string type = spelling(shape.element);
   MmaRows rows;
   for (const MmaRow &row : target.mma) {
-    bool reads = row.aType == type && row.bType == type && !row.scaled;
+    bool reads = row.aType == type && row.bType == type &&
+                 row.scaleBlock == shape.blockScales.block;
     bool fed = row.aSpace == row.bSpace && row.aSpace != OperandSpace::Tensor;
     if (reads && fed) {
       rows.push_back(&row);
@@ -138,6 +139,20 @@ static bool canTakeTurns(const Target &target, const MmaRow &row,
          tile.waves == 2 * target.execution.matrixPipesPerUnit;
 }
 
+/// Why tiles do not read scales of blocks as these lie, or empty.
+static std::string reasonAgainstScales(const LinearShape &shape,
+                                       const LinearTile &tile) {
+  if (!shape.blockScales) {
+    return "";
+  }
+  if (shape.isSwiglu && shape.columns % tile.n != 0) {
+    return "a tile of up would begin and end in groups of scales";
+  }
+  return tile.isStaggered() ? "scales of blocks are fewer than two groups of "
+                              "waves copy at once"
+                            : "";
+}
+
 std::string Tiling::reasonAgainst(const LinearShape &shape,
                                   const LinearTile &tile) const {
   return reasonAgainst(shape, tile, rowFor(rowsFor(shape), tile));
@@ -165,6 +180,9 @@ std::string Tiling::reasonAgainst(const LinearShape &shape,
   }
   if (kMinSlots * ringBytes(shape, tile) > target.shared.maxBytesPerWorkgroup) {
     return "two slots of operands exceed shared memory";
+  }
+  if (std::string reason = reasonAgainstScales(shape, tile); !reason.empty()) {
+    return reason;
   }
   int64_t steps = llvm::divideCeil(shape.inputs, tile.k);
   return tile.splits > 1 && steps / tile.splits < kMaxSlots
@@ -248,7 +266,7 @@ static void chooseReduce(LinearTile &tile, const LinearShape &shape,
 
 SmallVector<LinearTile> Tiling::candidates(const LinearShape &shape,
                                            Range rows) const {
-  int64_t elementBytes = shape.element.getIntOrFloatBitWidth() / 8;
+  int64_t elementBits = shape.element.getIntOrFloatBitWidth();
   int64_t judged = std::min(rows.maximum, kJudgedRows);
   SmallVector<std::pair<std::tuple<int64_t, double, size_t>, LinearTile>> legal;
   MmaRows rowsOfTable = rowsFor(shape);
@@ -273,7 +291,8 @@ SmallVector<LinearTile> Tiling::candidates(const LinearShape &shape,
               break;
             }
             for (bool isSwapped : {false, true}) {
-              consider({m, n, kBytes / elementBytes, waves, splits, isSwapped});
+              consider(
+                  {m, n, kBytes * 8 / elementBits, waves, splits, isSwapped});
             }
           }
         }

@@ -31,6 +31,8 @@ struct Product {
   bool drained = false;
   /// Rows of the result are reduced or multiplied again: keep them in a wave.
   bool prefersRows = false;
+  /// Blocks along K have scales.
+  bool scaled = false;
 };
 } // namespace
 
@@ -81,11 +83,14 @@ static Product describe(MmaOp mma, const Target &target) {
   TileType a = mma.getA().getType(), c = mma.getAccumulator().getType();
   product.split.m = c.getRows();
   product.split.n = c.getColumns();
-  product.split.k = a.getColumns();
+  product.scaled = static_cast<bool>(mma.getAScales());
+  product.split.packedA = packedNumbers(a.getElementType());
+  product.split.k = a.getColumns() * product.split.packedA;
   product.split.waves = mma->getParentOfType<KernelOp>().getWaves();
   product.split.waveSize = target.execution.waveSize;
-  product.aType = targetSpelling(a.getElementType());
-  product.bType = targetSpelling(mma.getB().getType().getElementType());
+  product.aType = targetSpelling(numberType(a.getElementType()));
+  product.bType =
+      targetSpelling(numberType(mma.getB().getType().getElementType()));
   product.cType = targetSpelling(c.getElementType());
   product.carried = isCarriedFromZero(mma);
   product.boxed = isFedByBoxes(mma, target);
@@ -189,8 +194,8 @@ static FailureOr<MmaSplit> tryRow(const Product &product, const MmaRow &row,
         "it multiplies " + row.aType + " x " + row.bType + " into " + row.cType;
     return failure();
   }
-  if (row.scaled) {
-    reason = "it takes block scales";
+  if (row.scaled != product.scaled) {
+    reason = row.scaled ? "it takes block scales" : "it takes no block scales";
     return failure();
   }
   reason = reasonAgainstPlaces(product, row);

@@ -181,13 +181,19 @@ static LogicalResult checkMma(MmaOp mma, const Target &target) {
     OperandSpace space;
     Layout layout;
   };
-  std::array<Operand, 3> operands = {
+  SmallVector<Operand, 5> operands = {
       Operand{"a", mma.getA().getType(), split.row->aSpace,
               operandALayout(split)},
       Operand{"b", mma.getB().getType(), split.row->bSpace,
               mma.getBTransposed() ? b.transposed() : b},
       Operand{"accumulator", mma.getAccumulator().getType(), split.row->cSpace,
               accumulatorLayout(split)}};
+  if (split.row->scaled) {
+    operands.push_back({"scales of a", mma.getAScales().getType(),
+                        split.row->aSpace, scalesALayout(split)});
+    operands.push_back({"scales of b", mma.getBScales().getType(),
+                        split.row->bSpace, scalesBLayout(split)});
+  }
   for (const Operand &operand : operands) {
     bool fits = operand.type.getSpace() == spaceOf(operand.space);
     bool inRegisters = operand.space == OperandSpace::Register;

@@ -57,6 +57,10 @@ void Inference::anchorAccumulator(MmaOp mma) {
 void Inference::anchorOperands(MmaOp mma) {
   set(mma.getA(), ofA(mma));
   set(mma.getB(), ofB(mma));
+  if (mma.getAScales()) {
+    set(mma.getAScales(), ofScalesOfA(mma));
+    set(mma.getBScales(), ofScalesOfB(mma));
+  }
 }
 
 /// What is computed from an accumulator keeps its layout, and an operand is

@@ -58,6 +58,12 @@ private:
     Layout layout = operandBLayout(splitOf(mma, target));
     return attribute(mma.getBTransposed() ? layout.transposed() : layout);
   }
+  schedule::LayoutAttr ofScalesOfA(schedule::MmaOp mma) const {
+    return attribute(scalesALayout(splitOf(mma, target)));
+  }
+  schedule::LayoutAttr ofScalesOfB(schedule::MmaOp mma) const {
+    return attribute(scalesBLayout(splitOf(mma, target)));
+  }
   /// Of an input of a map whose result has `layout`.
   schedule::LayoutAttr ofInput(schedule::LayoutAttr layout,
                                schedule::TileType input,

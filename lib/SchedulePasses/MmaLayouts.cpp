@@ -36,6 +36,18 @@ struct Growing {
       (this->*input).push_back({0, 0});
     }
   }
+  /// Groups of `count` neighbouring columns become one.
+  void pack(int64_t count) {
+    llvm::erase_if(registers, [&](const Layout::Image &image) {
+      return image[0] == 0 && image[1] < count;
+    });
+    for (auto input : {&Growing::registers, &Growing::lanes, &Growing::waves}) {
+      for (Layout::Image &image : this->*input) {
+        image[1] /= count;
+      }
+    }
+    columns /= count;
+  }
   void transpose() {
     for (auto input : {&Growing::registers, &Growing::lanes, &Growing::waves}) {
       for (Layout::Image &image : this->*input) {
@@ -105,6 +117,10 @@ std::string MmaSplit::reasonAgainst() const {
   if (k % row->k) {
     return divides("k", row->k, k);
   }
+  if (row->scaled && k % (row->scaleBlock * kScalesPerWord)) {
+    return "its scales do not fill words along the " + std::to_string(k) +
+           " of an issuer";
+  }
   return "";
 }
 
@@ -116,7 +132,8 @@ int64_t MmaSplit::mostExchanged() const {
                      row->bSpace == OperandSpace::Register &&
                      row->cSpace == OperandSpace::Register;
   bool alike = row->m == row->n && row->nMin == row->nMax &&
-               same(row->aLayout, row->bLayout);
+               same(row->aLayout, row->bLayout) &&
+               same(row->aScaleLayout, row->bScaleLayout);
   return row->scope == MmaScope::Wave && inRegisters && alike
              ? n / gridN / row->n
              : 0;
@@ -128,7 +145,9 @@ MmaSplit modelc::splitOf(MmaOp mma, const Target &target) {
   assert(split.row && "the instruction was chosen from this target");
   split.m = mma.getAccumulator().getType().getRows();
   split.n = mma.getAccumulator().getType().getColumns();
-  split.k = mma.getA().getType().getColumns();
+  split.packedA = packedNumbers(mma.getA().getType().getElementType());
+  split.packedB = packedNumbers(mma.getB().getType().getElementType());
+  split.k = mma.getA().getType().getColumns() * split.packedA;
   split.gridM = (*mma.getGrid())[0];
   split.gridN = (*mma.getGrid())[1];
   split.waves = wavesOf(mma);
@@ -177,26 +196,57 @@ static Layout filled(Growing layout, const MmaSplit &split) {
   return layout.finish();
 }
 
-Layout modelc::operandALayout(const MmaSplit &split) {
+/// The whole of A, or its scales, of which a fragment has `columns` along K.
+static Growing wholeOfA(const FragmentLayout &one, int64_t columns,
+                        const MmaSplit &split) {
   const MmaRow &row = *split.row;
-  Growing layout = fragment(row.aLayout, row.m, row.k, split.waveSize);
+  Growing layout = fragment(one, row.m, columns, split.waveSize);
   layout.copyColumns(&Growing::registers, split.k / row.k);
   layout.copyRows(&Growing::registers, split.m / split.gridM / row.m);
   layout.replicate(&Growing::waves, split.gridN);
   layout.copyRows(&Growing::waves, split.gridM);
-  return filled(std::move(layout), split);
+  return layout;
 }
 
-Layout modelc::operandBLayout(const MmaSplit &split) {
-  const MmaRow &row = *split.row;
+/// The same of B.
+static Growing wholeOfB(const FragmentLayout &one, int64_t columns,
+                        const MmaSplit &split) {
   int64_t width = split.width();
-  Growing layout = fragment(row.bLayout, width, row.k, split.waveSize);
-  layout.copyColumns(&Growing::registers, split.k / row.k);
+  Growing layout = fragment(one, width, columns, split.waveSize);
+  layout.copyColumns(&Growing::registers, split.k / split.row->k);
   layout.copyRows(&Growing::registers, split.n / split.gridN / width);
   layout.copyRows(&Growing::waves, split.gridN);
   layout.replicate(&Growing::waves, split.gridM);
   interleave(layout, 0, split);
+  return layout;
+}
+
+Layout modelc::operandALayout(const MmaSplit &split) {
+  Growing layout = wholeOfA(split.row->aLayout, split.row->k, split);
+  layout.pack(split.packedA);
   return filled(std::move(layout), split);
+}
+
+Layout modelc::operandBLayout(const MmaSplit &split) {
+  Growing layout = wholeOfB(split.row->bLayout, split.row->k, split);
+  layout.pack(split.packedB);
+  return filled(std::move(layout), split);
+}
+
+static Layout inWords(Growing scales, const MmaSplit &split) {
+  scales.pack(kScalesPerWord);
+  scales.transpose();
+  return filled(std::move(scales), split);
+}
+
+Layout modelc::scalesALayout(const MmaSplit &split) {
+  int64_t blocks = split.row->k / split.row->scaleBlock;
+  return inWords(wholeOfA(split.row->aScaleLayout, blocks, split), split);
+}
+
+Layout modelc::scalesBLayout(const MmaSplit &split) {
+  int64_t blocks = split.row->k / split.row->scaleBlock;
+  return inWords(wholeOfB(split.row->bScaleLayout, blocks, split), split);
 }
 
 Layout modelc::accumulatorLayout(const MmaSplit &split) {

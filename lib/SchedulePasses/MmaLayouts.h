@@ -4,6 +4,8 @@
 // whole operands. Bits inside `register`, fastest first:
 //   operand:     one fragment, repeats along K, repeats along M (or N)
 //   accumulator: one fragment, repeats along N, repeats along M
+// Scales are operands whose columns are blocks. Where stored elements are
+// packed, the bits that count inside one are gone.
 // Exchanged, the fragment of the accumulator is transposed, so that a lane owns
 // a run of neighbouring columns, and the columns of `exchanged` fragments
 // interleave run by run. What they are to B is which of its rows a fragment
@@ -29,6 +31,7 @@ struct MmaSplit {
   int64_t gridM = 1, gridN = 1;    ///< issuers along M and N
   int64_t waves = 1, waveSize = 1; ///< of the workgroup; lanes
   int64_t exchanged = 0; ///< fragments whose columns interleave; 0: as it is
+  int64_t packedA = 1, packedB = 1; ///< numbers of one stored element
 
   /// Columns of one instruction: the widest that fits the part of an issuer.
   int64_t width() const;
@@ -46,11 +49,15 @@ MmaSplit splitOf(schedule::MmaOp mma, const Target &target);
 int64_t issuers(const MmaRow &row, int64_t waves);
 
 /// A is (M, K), B is (N, K), the accumulator (M, N): (register, lane, wave) to
-/// (row, column). An accumulator in tensor memory has the layout in which it
-/// arrives in registers.
+/// (row, column), in stored elements. An accumulator in tensor memory has the
+/// layout in which it arrives in registers.
 Layout operandALayout(const MmaSplit &split);
 Layout operandBLayout(const MmaSplit &split);
 Layout accumulatorLayout(const MmaSplit &split);
+/// Words of scales of a row that scales blocks: (register, lane, wave) to
+/// (word along K, row of A or of B).
+Layout scalesALayout(const MmaSplit &split);
+Layout scalesBLayout(const MmaSplit &split);
 /// How a part of an accumulator in tensor memory, all rows of neighbouring
 /// columns, arrives in registers.
 Layout drainLayout(MmaSplit split, schedule::TileType part);

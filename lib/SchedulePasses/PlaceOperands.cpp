@@ -149,6 +149,10 @@ static void placeInRegisters(Places &places, MmaOp mma) {
   if (LoopOp loop = sequenceAround(mma)) {
     readThroughPlaces(places, mma.getA(), loop);
     readThroughPlaces(places, mma.getB(), loop);
+    if (mma.getAScales()) {
+      readThroughPlaces(places, mma.getAScales(), loop);
+      readThroughPlaces(places, mma.getBScales(), loop);
+    }
   }
   transposeOperand(mma);
 }

@@ -55,6 +55,10 @@ void Inference::demands(Operation *op, Visit visit) {
     each(mma.getAccumulatorMutable(), ofAccumulator(mma));
     each(mma.getAMutable(), ofA(mma));
     each(mma.getBMutable(), ofB(mma));
+    if (mma.getAScales()) {
+      each(mma.getAScalesMutable()[0], ofScalesOfA(mma));
+      each(mma.getBScalesMutable()[0], ofScalesOfB(mma));
+    }
   } else if (auto loop = dyn_cast<LoopOp>(op)) {
     for (auto [index, use] : llvm::enumerate(loop.getInitsMutable())) {
       each(use, layouts.lookup(loop.getResult(index)));

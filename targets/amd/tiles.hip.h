@@ -48,6 +48,14 @@ TILE int renewed(int value) {
 struct f8 {
   uint8_t bits;
 };
+/// Two numbers of four bits: E2M1, the first in the lower half.
+struct f4x2 {
+  uint8_t bits;
+};
+/// Four scales, powers of two, the first in the lowest byte.
+struct e8m0x4 {
+  uint32_t bits;
+};
 TILE f8 toF8(float x) { return {(uint8_t)packFp8(f32x4{x, 0, 0, 0})}; }
 TILE float toFloat(f8 x) { return unpackFp8(x.bits)[0]; }
 TILE float toFloat(f16 x) { return (float)x; }
@@ -217,6 +225,19 @@ TILE f32x16 mfma32x32x64F8(i32x8 a, i32x8 b, f32x16 c) {
 }
 MODELC_MFMA(Mfma16x16x128F8, 128, f8, i32x8, f32x4, mfma16x16x128F8);
 MODELC_MFMA(Mfma32x32x64F8, 64, f8, i32x8, f32x16, mfma32x32x64F8);
+
+/// Lane l gives the scale of row l % 16 in block l / 16 of four.
+struct Mfma16x16x128F4 {
+  static constexpr int k = 64, a = 16, b = 16, c = 4;
+  static constexpr int firstStep = rows(1);
+  TILE_MEMBER static void multiply(float *c, const f4x2 *a, const f4x2 *b,
+                                   e8m0x4 scalesOfA, e8m0x4 scalesOfB) {
+    const int byte = laneId() / 16 * 8;
+    *(f32x4 *)c = mfmaScaled16x16x128<kFp4, kFp4>(
+        *(const i32x4 *)a, *(const i32x4 *)b, *(f32x4 *)c,
+        (int)(scalesOfA.bits >> byte), (int)(scalesOfB.bits >> byte));
+  }
+};
 #endif
 #undef MODELC_MFMA
 

@@ -8,7 +8,11 @@
 //     static constexpr int a, b, c;                 elements of a lane's fragments
 //     static constexpr int firstStep;               image of register bit 0 of the result: rows(1) or columns(1)
 //     multiply(C *c, const A *a, const B *b);       c += a b^T
+//     multiply(c, a, b, scalesOfA, scalesOfB);      of blocks: a word of scales of each row
 //   };
+//
+// Extents along K are in stored elements, of which packed ones hold several
+// numbers. One instruction uses one word of scales of each row.
 //
 // Registers of an operand: [fragment][repeats along K][repeats along M or N],
 // of the accumulator: [fragment][repeats along N][repeats along M].
@@ -52,12 +56,16 @@ struct StepsOfRead<Fragments<S, L, T>> {
   static constexpr int registers = registersOfRead<SharedAccess<S, L, T>, typename S::Element>();
 };
 
-/// c += a b^T; where `BTransposed`, b is a tile of K rows. If the accumulator's
-/// layout is that of the transposed product, the operands are exchanged. What
-/// lies in shared memory is read a few steps along K at a time.
-template <class I, bool BTransposed = false, class TC, class LC, class A, class B>
-  requires(kIsWaveOperand<A> && kIsWaveOperand<B>)
-TILE void mma(Tile<TC, LC> &c, const A &a, const B &b) {
+/// If the accumulator's layout is that of the transposed product, the operands
+/// of the instruction are exchanged.
+template <class I, class LC>
+constexpr bool kIsExchanged = LC::OfRegister::image(0) != I::firstStep;
+
+/// multiply(c, a, b, i, j) for each instruction: where its fragments begin and
+/// the numbers of those of a and b. What lies in shared memory is read a few
+/// steps along K at a time.
+template <class I, bool BTransposed, class TC, class LC, class A, class B, class F>
+TILE void eachProduct(Tile<TC, LC> &c, const A &a, const B &b, F multiply) {
   using LA = typename A::InLayout;
   using LB = typename B::InLayout;
   constexpr int repeatsK = LA::columnCount / I::k;
@@ -66,8 +74,7 @@ TILE void mma(Tile<TC, LC> &c, const A &a, const B &b) {
   static_assert(LC::registers == I::c * repeatsM * repeatsN && LA::registers == I::a * repeatsK * repeatsM &&
                     LB::registers == I::b * repeatsK * repeatsN,
                 "expected registers of whole fragments");
-  constexpr bool exchanged = LC::OfRegister::image(0) != I::firstStep;
-  static_assert(!exchanged || I::a == I::b, "expected operands of one shape where they are exchanged");
+  static_assert(!kIsExchanged<I, LC> || I::a == I::b, "expected operands of one shape where they are exchanged");
   constexpr int together =
       smaller(repeatsK, larger(1, larger(StepsOfRead<A>::registers / I::a, StepsOfRead<B>::registers / I::b)));
   constexpr int parts = repeatsK / together;
@@ -78,12 +85,35 @@ TILE void mma(Tile<TC, LC> &c, const A &a, const B &b) {
       constexpr int ij = kij.value % (repeatsM * repeatsN),
                     k = part.value * together + kij.value / (repeatsM * repeatsN);
       constexpr int i = ij / repeatsN, j = ij % repeatsN;
-      if constexpr (exchanged) {
-        I::multiply(c.v + ij * I::c, y.v + (j * repeatsK + k) * I::b, x.v + (i * repeatsK + k) * I::a);
-      } else {
-        I::multiply(c.v + ij * I::c, x.v + (i * repeatsK + k) * I::a, y.v + (j * repeatsK + k) * I::b);
-      }
+      constexpr int ofA = i * repeatsK + k, ofB = j * repeatsK + k;
+      multiply(c.v + ij * I::c, x.v + ofA * I::a, y.v + ofB * I::b, Constant<ofA>{}, Constant<ofB>{});
     });
+  });
+}
+
+/// c += a b^T; where `BTransposed`, b is a tile of K rows.
+template <class I, bool BTransposed = false, class TC, class LC, class A, class B>
+  requires(kIsWaveOperand<A> && kIsWaveOperand<B>)
+TILE void mma(Tile<TC, LC> &c, const A &a, const B &b) {
+  eachProduct<I, BTransposed>(c, a, b, [&](TC *sums, const auto *x, const auto *y, auto, auto) INLINE {
+    if constexpr (kIsExchanged<I, LC>) {
+      I::multiply(sums, y, x);
+    } else {
+      I::multiply(sums, x, y);
+    }
+  });
+}
+
+/// The same with a scale for each block of K of every row.
+template <class I, class TC, class LC, class A, class B, class S, class LA, class LB>
+  requires(kIsWaveOperand<A> && kIsWaveOperand<B>)
+TILE void mma(Tile<TC, LC> &c, const A &a, const B &b, const Tile<S, LA> &scalesOfA, const Tile<S, LB> &scalesOfB) {
+  eachProduct<I, false>(c, a, b, [&](TC *sums, const auto *x, const auto *y, auto i, auto j) INLINE {
+    if constexpr (kIsExchanged<I, LC>) {
+      I::multiply(sums, y, x, scalesOfB.v[j.value], scalesOfA.v[i.value]);
+    } else {
+      I::multiply(sums, x, y, scalesOfA.v[i.value], scalesOfB.v[j.value]);
+    }
   });
 }
 

@@ -68,6 +68,8 @@ static void printLayouts(const Target &target) {
     printLayout(row, "a", row.aLayout);
     printLayout(row, "b", row.bLayout);
     printLayout(row, "c", row.cLayout);
+    printLayout(row, "a_scale", row.aScaleLayout);
+    printLayout(row, "b_scale", row.bScaleLayout);
   }
   for (const SharedAccess &access : target.shared.accesses) {
     for (int64_t lane = 0; lane < target.execution.waveSize; ++lane) {

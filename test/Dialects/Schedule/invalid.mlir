@@ -168,6 +168,22 @@ func.func @inner_sizes(%c: !schedule.tile<16x16xf32>, %a: !schedule.tile<16x32xb
 
 // -----
 
+func.func @scales_in_rows(%c: !schedule.tile<16x16xf32>, %a: !schedule.tile<16x64xvector<2xf4E2M1FN>>, %s: !schedule.tile<16x4xf8E8M0FNU>) {
+  // expected-error @+1 {{expected the scales of a in words of 4, a column for each of its 16 rows, got '!schedule.tile<16x4xf8E8M0FNU>'}}
+  %d = schedule.mma %c, %a, %a scaled(%s, %s : !schedule.tile<16x4xf8E8M0FNU>, !schedule.tile<16x4xf8E8M0FNU>) : !schedule.tile<16x16xf32>, !schedule.tile<16x64xvector<2xf4E2M1FN>>, !schedule.tile<16x64xvector<2xf4E2M1FN>> -> !schedule.tile<16x16xf32>
+  return
+}
+
+// -----
+
+func.func @words_differ(%c: !schedule.tile<16x16xf32>, %a: !schedule.tile<16x128xvector<2xf4E2M1FN>>, %s: !schedule.tile<2x16xvector<4xf8E8M0FNU>>, %t: !schedule.tile<1x16xvector<4xf8E8M0FNU>>) {
+  // expected-error @+1 {{expected as many words of scales of a as of b}}
+  %d = schedule.mma %c, %a, %a scaled(%s, %t : !schedule.tile<2x16xvector<4xf8E8M0FNU>>, !schedule.tile<1x16xvector<4xf8E8M0FNU>>) : !schedule.tile<16x16xf32>, !schedule.tile<16x128xvector<2xf4E2M1FN>>, !schedule.tile<16x128xvector<2xf4E2M1FN>> -> !schedule.tile<16x16xf32>
+  return
+}
+
+// -----
+
 func.func @map_shape(%c: !schedule.tile<16x16xf32>) {
   // expected-error @+1 {{expected inputs of the result's extents or 1, got}}
   %r = schedule.map (%c) {

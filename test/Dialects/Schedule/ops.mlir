@@ -104,6 +104,21 @@ schedule.kernel @values(%m: index) guard [] attributes {waves = 2 : i64} {
   }
 }
 
+// CHECK-LABEL: schedule.kernel @scaled(
+schedule.kernel @scaled(%a: !schedule.buffer<?x64xvector<2xf4E2M1FN>>, %s: !schedule.buffer<?x1x256xvector<4xf8E8M0FNU>>, %m: index) guard [] attributes {waves = 1 : i64} {
+  %c0 = arith.constant 0 : index
+  schedule.loop (%i) = (%c0) to (%m) on workgroups {
+    %x = schedule.load %a[%i, %c0] : !schedule.buffer<?x64xvector<2xf4E2M1FN>> -> !schedule.tile<16x64xvector<2xf4E2M1FN>>
+    %w = schedule.load %s[%c0, %c0, %i] {dims = array<i64: 1, 2>} : !schedule.buffer<?x1x256xvector<4xf8E8M0FNU>> -> !schedule.tile<1x16xvector<4xf8E8M0FNU>>
+    %zero = schedule.map () { ^bb0(%row: index, %column: index):
+      %z = arith.constant 0.0 : f32
+      schedule.yield %z : f32
+    } : () -> (!schedule.tile<16x16xf32>)
+    // CHECK: schedule.mma %{{.*}}, %{{.*}}, %{{.*}} scaled(%[[W:.*]], %[[W]] : !schedule.tile<1x16xvector<4xf8E8M0FNU>>, !schedule.tile<1x16xvector<4xf8E8M0FNU>>) :
+    %c = schedule.mma %zero, %x, %x scaled(%w, %w : !schedule.tile<1x16xvector<4xf8E8M0FNU>>, !schedule.tile<1x16xvector<4xf8E8M0FNU>>) : !schedule.tile<16x16xf32>, !schedule.tile<16x64xvector<2xf4E2M1FN>>, !schedule.tile<16x64xvector<2xf4E2M1FN>> -> !schedule.tile<16x16xf32>
+  }
+}
+
 // CHECK-LABEL: schedule.kernel @tensor(
 schedule.kernel @tensor(%m: index) guard [] attributes {waves = 4 : i64, stage = #schedule<stage final>} {
   %c0 = arith.constant 0 : index

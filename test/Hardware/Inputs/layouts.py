@@ -20,6 +20,12 @@ def halves_of(size, k):
     return lambda lane, reg: (lane % size, 16 * (lane // size) + reg % 16 + k // 2 * (reg // 16))
 
 
+def scaled(size, per_lane):
+    """f8f6f4 with fp4: a lane has one block of a row, and the scale of it."""
+    operand, scale = rows_of(size, per_lane), lambda lane, reg: (lane % size, lane // size)
+    return {"a": operand, "b": operand, "a_scale": scale, "b_scale": scale}
+
+
 def c16(lane, reg):
     return 4 * (lane // 16) + reg, lane % 16
 
@@ -90,6 +96,7 @@ INSTRUCTIONS = {
         "Mfma32x32x16Bf16": cdna(rows_of(32, 8), c32),
         "Mfma16x16x128F8": cdna(halves_of(16, 128), c16),
         "Mfma32x32x64F8": cdna(halves_of(32, 64), c32),
+        "Mfma16x16x128F4": scaled(16, 32) | {"c": c16},
         "Mfma16x16x32F8": cdna(rows_of(16, 8), c16),
     },
     "hopper": MMA_SYNC | {

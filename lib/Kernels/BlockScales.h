@@ -1,0 +1,50 @@
+//===- BlockScales.h - Numbers of few bits with a scale for each block ----===//
+//
+// Microscaling formats (OCP MX): a number is that of its few bits times the
+// scale of its block, neighbours along K. Numbers lie packed, scales in words
+// of four neighbouring blocks. A buffer of scales holds rows in groups of
+// kScaleRows; of a group all rows of the first word, then of the next, so that
+// the scales that a tile reads lie side by side.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LIB_KERNELS_BLOCKSCALES_H
+#define LIB_KERNELS_BLOCKSCALES_H
+
+#include "lib/Kernels/KernelBuilder.h"
+
+namespace modelc::kernels {
+
+/// Rows whose words lie side by side; tiles begin and end inside of a group.
+inline constexpr int64_t kScaleRows = 256;
+
+struct BlockScales {
+  mlir::Type type;   ///< of one scale; null: none
+  int64_t block = 0; ///< numbers that share one
+
+  explicit operator bool() const { return static_cast<bool>(type); }
+  /// Numbers along K that a word of scales covers.
+  int64_t wordNumbers() const { return block * schedule::kScalesPerWord; }
+  int64_t words(int64_t inputs) const {
+    return llvm::divideCeil(inputs, wordNumbers());
+  }
+  mlir::Type wordType() const;
+};
+
+/// The scales that numbers of a type have: four bits as OCP's MXFP4.
+BlockScales blockScalesOf(mlir::Type number);
+
+/// What a buffer holds of a type: numbers of four bits in pairs.
+mlir::Type packedType(mlir::Type number);
+
+/// Groups of rows, words along K, rows of a group. Rows of the run: kDynamic.
+llvm::SmallVector<int64_t> scaleShape(const BlockScales &scales, int64_t rows,
+                                      int64_t inputs);
+
+/// The scales from that row and word on: rows of the tile are words, columns
+/// rows of the operand.
+Place scalesAt(mlir::Value buffer, Scalar row, Scalar word);
+
+} // namespace modelc::kernels
+
+#endif // LIB_KERNELS_BLOCKSCALES_H
