@@ -109,7 +109,8 @@ static StringRef unitOf(Operation &op) {
     return "convert";
   }
   if (isa<arith::ConstantOp, arith::BitcastOp, arith::IndexCastOp, YieldOp>(
-          op)) {
+          op) ||
+      op.getDialect()->getNamespace() == "vector") {
     return "";
   }
   bool isFloat = llvm::any_of(op.getOperandTypes(),

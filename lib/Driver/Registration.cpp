@@ -12,12 +12,13 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Transforms/Passes.h"
 
 void modelc::registerEverything(mlir::DialectRegistry &registry) {
   registry.insert<model::ModelDialect, schedule::ScheduleDialect,
                   mlir::arith::ArithDialect, mlir::func::FuncDialect,
-                  mlir::math::MathDialect>();
+                  mlir::math::MathDialect, mlir::vector::VectorDialect>();
 }
 
 void modelc::registerAllPasses() {

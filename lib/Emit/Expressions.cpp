@@ -4,6 +4,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -232,6 +233,34 @@ static Expression compareFloats(arith::CmpFOp op, const Expression &a,
   }
 }
 
+static bool isListOfOne(Operation *op) {
+  return isa<vector::BroadcastOp>(op) &&
+         schedule::packedNumbers(op->getResult(0).getType()) == 1;
+}
+
+/// Stored elements that hold several numbers: one of them, a list of numbers
+/// as arguments, their rounding, the same bits; empty text: none of these.
+static Expression packing(Operation *op, ArrayRef<Expression> in) {
+  if (auto extract = dyn_cast<vector::ExtractOp>(op)) {
+    std::string index = std::to_string(extract.getStaticPosition()[0]);
+    return {atLeast(in[0], kPrimary) + "[" + index + "]", kPrimary};
+  }
+  // A list of one is its broadcast.
+  if (isa<vector::FromElementsOp>(op) || isListOfOne(op)) {
+    return {llvm::join(
+                llvm::map_range(in, [](const Expression &e) { return e.text; }),
+                ", "),
+            kPrimary};
+  }
+  Type type = op->getResult(0).getType();
+  if (isa<vector::BitCastOp>(op)) {
+    return call("bitsAs<" + elementName(type) + ">", {in[0].text});
+  }
+  bool rounds = isa<arith::TruncFOp>(op) && isa<VectorType>(type);
+  return rounds ? call("to" + capitalised(elementName(type)), {in[0].text})
+                : Expression{"", 0};
+}
+
 /// Conversions between types; empty text: not one.
 static Expression conversion(Operation *op, const Expression &in) {
   Type from = op->getOperand(0).getType(), to = op->getResult(0).getType();
@@ -284,6 +313,9 @@ Expression KernelPrinter::operation(Operation *op) {
                 atLeast(in[1], kConditional + 1) + " : " +
                 atLeast(in[2], kConditional),
             kConditional};
+  }
+  if (Expression result = packing(op, in); !result.text.empty()) {
+    return result;
   }
   if (auto compare = dyn_cast<arith::CmpFOp>(op)) {
     return compareFloats(compare, in[0], in[1]);
@@ -345,7 +377,9 @@ LogicalResult KernelPrinter::printScalar(Operation *op) {
   }
   Expression e = operation(op);
   std::string type = elementName(op->getResult(0).getType());
-  if (e.text.empty() || type.empty()) {
+  bool isList =
+      (isa<vector::FromElementsOp>(op) || isListOfOne(op)) && isInlined(op);
+  if (e.text.empty() || (type.empty() && !isList)) {
     return op->emitOpError("expected an operation that has a spelling, got '")
            << op->getName()
            << "'; add it to the table of lib/Emit/Expressions.cpp";

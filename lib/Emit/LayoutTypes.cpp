@@ -15,7 +15,10 @@ static StringRef packedName(Type type) {
   int64_t count = packedNumbers(type);
   bool isPair = isa<Float4E2M1FNType>(number) && count == 2;
   bool isWord = isa<Float8E8M0FNUType>(number) && count == 4;
-  return isPair ? "f4x2" : isWord ? "e8m0x4" : "";
+  return isPair                          ? "f4x2"
+         : isWord                        ? "e8m0x4"
+         : count == 2 && number.isBF16() ? "bf16x2"
+                                         : "";
 }
 
 std::string modelc::elementName(Type type) {

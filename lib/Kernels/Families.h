@@ -108,10 +108,15 @@ struct QuantiseShape {
   bool isSwiglu = false; ///< of silu(gate) * up instead of x
 };
 
-/// Arguments: x (or gate, up), out, scale, m.
+/// Arguments: x (or gate, up), out, scale, m. A result of four bits has scales
+/// of blocks.
 schedule::KernelOp buildQuantise(mlir::OpBuilder &builder, const Label &label,
                                  const QuantiseShape &shape,
                                  const RowTile &tile, Range rows);
+schedule::KernelOp buildQuantiseBlocks(mlir::OpBuilder &builder,
+                                       const Label &label,
+                                       const QuantiseShape &shape,
+                                       const RowTile &tile, Range rows);
 
 enum class Elementwise { Add, Swiglu };
 

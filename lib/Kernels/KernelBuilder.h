@@ -69,6 +69,14 @@ Scalar convertSaturated(Scalar a, mlir::Type type);
 /// The same bits in another type.
 Scalar bitcast(Scalar a, mlir::Type type);
 
+/// One of the numbers of a stored element that holds several.
+Scalar numberOf(Scalar packed, int64_t index);
+/// The stored element of so many numbers in f32, each rounded to nearest even;
+/// what is too large saturates.
+Scalar packed(llvm::ArrayRef<Scalar> numbers, mlir::Type element);
+/// The stored element of 32 bits that has the bits of an i32.
+Scalar bitsAsPacked(Scalar bits, mlir::Type element);
+
 /// silu(gate) * up in f32.
 Scalar swiglu(Scalar gate, Scalar up);
 
@@ -123,6 +131,9 @@ struct Axis {
   llvm::StringRef name;
   Scalar extent;
 };
+
+/// The dialects that kernels are written in.
+void insertKernelDialects(mlir::DialectRegistry &registry);
 
 /// Writes one kernel at the insertion point of `builder`.
 class KernelBuilder {

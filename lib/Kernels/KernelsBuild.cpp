@@ -91,7 +91,7 @@ struct KernelsBuildPass
     return "Append one kernel of one family in the plain form";
   }
   void getDependentDialects(DialectRegistry &registry) const final {
-    registry.insert<ScheduleDialect, arith::ArithDialect, math::MathDialect>();
+    insertKernelDialects(registry);
   }
   void runOnOperation() final;
 
@@ -193,7 +193,9 @@ static void buildQuantiseKernel(const Request &r) {
   shape.element = s.type("element", r.bf16);
   shape.result = s.type("result", Float8E4M3FNType::get(r.bf16.getContext()));
   shape.isSwiglu = s.flag("swiglu");
-  buildQuantise(r.builder, r.label, shape, r.rowTile(), r.rows());
+  auto build =
+      blockScalesOf(shape.result) ? buildQuantiseBlocks : buildQuantise;
+  build(r.builder, r.label, shape, r.rowTile(), r.rows());
 }
 
 static void buildElementwiseKernel(const Request &r) {

@@ -4,10 +4,9 @@
 
 #include "dialects/Model/Model.h"
 #include "dialects/Schedule/Schedule.h"
+#include "lib/Kernels/KernelBuilder.h"
 #include "lib/Kernels/NamedMachine.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Pass/Pass.h"
 
 using namespace mlir;
@@ -26,8 +25,8 @@ struct KernelsLowerPass
     return "Replace graphs by the kernels and plans of a target";
   }
   void getDependentDialects(DialectRegistry &registry) const final {
-    registry.insert<schedule::ScheduleDialect, arith::ArithDialect,
-                    math::MathDialect, func::FuncDialect>();
+    kernels::insertKernelDialects(registry);
+    registry.insert<func::FuncDialect>();
   }
   void runOnOperation() final {
     ModuleOp module = getOperation();

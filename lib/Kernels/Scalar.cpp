@@ -9,12 +9,18 @@
 #include "lib/Kernels/KernelBuilder.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace modelc;
 using namespace modelc::kernels;
+
+void kernels::insertKernelDialects(DialectRegistry &registry) {
+  registry.insert<schedule::ScheduleDialect, arith::ArithDialect,
+                  math::MathDialect, vector::VectorDialect>();
+}
 
 static std::optional<int64_t> constantOf(Scalar a) {
   llvm::APInt value;
@@ -214,6 +220,25 @@ Scalar kernels::convertSaturated(Scalar a, Type type) {
 
 Scalar kernels::bitcast(Scalar a, Type type) {
   return make<arith::BitcastOp>(a, type, a.value);
+}
+
+Scalar kernels::numberOf(Scalar packed, int64_t index) {
+  return make<vector::ExtractOp>(packed, packed.value, index);
+}
+
+Scalar kernels::packed(ArrayRef<Scalar> numbers, Type element) {
+  SmallVector<Value> values(numbers);
+  auto wide = VectorType::get({static_cast<int64_t>(numbers.size())},
+                              numbers.front().type());
+  Scalar list =
+      make<vector::FromElementsOp>(numbers.front(), wide, ValueRange(values));
+  return make<arith::TruncFOp>(list, element, list.value);
+}
+
+Scalar kernels::bitsAsPacked(Scalar bits, Type element) {
+  auto one = VectorType::get({1}, bits.type());
+  Scalar list = make<vector::FromElementsOp>(bits, one, ValueRange{bits.value});
+  return make<vector::BitCastOp>(list, element, list.value);
 }
 
 Scalar kernels::swiglu(Scalar gate, Scalar up) {

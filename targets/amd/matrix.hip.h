@@ -144,7 +144,10 @@ DEV f32x4 unpackBf8(uint32_t v) {
 }
 
 #if MODELC_CHIP >= 950
-/// Saturates by itself. `scale` must be a power of two.
+/// Saturate by themselves. `scale` must be a power of two.
+DEV uint32_t packFp4(float first, float second, float scale) {
+  return __builtin_amdgcn_cvt_scalef32_pk_fp4_f32(0, first, second, scale, 0);
+}
 DEV uint32_t packFp4(f32x4 first, f32x4 second, float scale) {
   uint32_t r = 0;
   r = __builtin_amdgcn_cvt_scalef32_pk_fp4_f32(r, first[0], first[1], scale, 0);

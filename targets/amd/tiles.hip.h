@@ -56,6 +56,13 @@ struct f4x2 {
 struct e8m0x4 {
   uint32_t bits;
 };
+/// Neighbours in memory.
+using bf16x2 = bf16 __attribute__((ext_vector_type(2)));
+#if MODELC_CHIP >= 950
+TILE f4x2 toF4x2(float first, float second) {
+  return {(uint8_t)packFp4(first, second, 1.0f)};
+}
+#endif
 TILE f8 toF8(float x) { return {(uint8_t)packFp8(f32x4{x, 0, 0, 0})}; }
 TILE float toFloat(f8 x) { return unpackFp8(x.bits)[0]; }
 TILE float toFloat(f16 x) { return (float)x; }

@@ -297,6 +297,10 @@ DEV uint32_t packBf8(f32x4 v) {
 DEV f32x4 unpackFp8(uint32_t v) { return unpackBytes(valuesOf<kFp8>(), v); }
 DEV f32x4 unpackBf8(uint32_t v) { return unpackBytes(valuesOf<kBf8>(), v); }
 #if MODELC_CHIP >= 950
+DEV uint32_t packFp4(float first, float second, float scale) {
+  return emulator::encode(emulator::kE2M1, first / scale) |
+         emulator::encode(emulator::kE2M1, second / scale) << 4;
+}
 DEV uint32_t packFp4(f32x4 first, f32x4 second, float scale) {
   uint32_t result = 0;
   for (int i = 0; i < 8; ++i) {

@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/raw_ostream.h"
@@ -55,8 +56,9 @@ int main(int argc, char **argv) {
     return 2;
   }
   DialectRegistry registry;
-  registry.insert<modelc::schedule::ScheduleDialect, arith::ArithDialect,
-                  func::FuncDialect, math::MathDialect>();
+  registry
+      .insert<modelc::schedule::ScheduleDialect, arith::ArithDialect,
+              func::FuncDialect, math::MathDialect, vector::VectorDialect>();
   MLIRContext context(registry);
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(argv[1], &context);
   return module ? makePackage(*module, argv[2], argv[3], argc > 4) : 1;
