@@ -246,13 +246,27 @@ static LogicalResult collectMaps(KernelOp kernel, KernelInterface &result) {
     return WalkResult::advance();
   });
   for (auto [i, map] : llvm::enumerate(result.maps)) {
-    map.name = (kernel.getArgumentName(map.argument) + "Map").str();
+    map.name = lowerCamel(kernel.getArgumentName(map.argument)) + "Map";
     if (llvm::any_of(ArrayRef(result.maps).take_front(i),
                      [&](const BoxMap &m) { return m.name == map.name; })) {
       map.name += std::to_string(i);
     }
   }
   return failure(walk.wasInterrupted());
+}
+
+std::string modelc::lowerCamel(StringRef wish) {
+  std::string name;
+  bool startsWord = false;
+  for (char c : wish) {
+    if (!llvm::isAlnum(c)) {
+      startsWord = !name.empty();
+      continue;
+    }
+    name += startsWord ? llvm::toUpper(c) : c;
+    startsWord = false;
+  }
+  return name;
 }
 
 FailureOr<KernelInterface> KernelInterface::of(KernelOp kernel) {
@@ -275,8 +289,8 @@ FailureOr<KernelInterface> KernelInterface::of(KernelOp kernel) {
           {Parameter::Kind::Buffer, index, name, isWritten});
     }
     if (uses.peers.contains(argument)) {
-      result.parameters.push_back(
-          {Parameter::Kind::Peers, index, name + "OfPeers", isWritten});
+      result.parameters.push_back({Parameter::Kind::Peers, index,
+                                   lowerCamel(name) + "OfPeers", isWritten});
     }
   }
   for (auto [i, map] : llvm::enumerate(result.maps)) {

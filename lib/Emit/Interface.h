@@ -17,6 +17,10 @@ struct BoxMap {
   mlir::Value rowEnd; ///< limit of the row dimension, or null: the extent
 };
 
+/// The name in the text of what the manifest calls `wish`, and of values:
+/// "row_tiles" becomes rowTiles.
+std::string lowerCamel(llvm::StringRef wish);
+
 /// One parameter of the kernel function, in its order.
 struct Parameter {
   enum class Kind {

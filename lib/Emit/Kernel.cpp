@@ -40,7 +40,7 @@ std::string KernelPrinter::headerComment() {
   for (Attribute attribute : kernel.getGuard()) {
     auto range = cast<RangeAttr>(attribute);
     text += "//   guard      " + std::to_string(range.getMinimum()) +
-            " <= " + range.getArgument().str() +
+            " <= " + lowerCamel(range.getArgument()) +
             " <= " + std::to_string(range.getMaximum());
     if (range.getMultiple() != 1) {
       text += ", a multiple of " + std::to_string(range.getMultiple());

@@ -50,7 +50,7 @@ std::string modelc::elementName(Type type) {
 }
 
 std::string modelc::capitalised(StringRef name) {
-  std::string result = name.str();
+  std::string result = lowerCamel(name);
   result[0] = llvm::toUpper(result[0]);
   return result;
 }

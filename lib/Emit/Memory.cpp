@@ -67,7 +67,8 @@ std::string KernelPrinter::bufferText(Value buffer, Value peer) {
     return text(buffer);
   }
   unsigned index = cast<BlockArgument>(buffer).getArgNumber();
-  return kernel.getArgumentName(index).str() + "OfPeers[" + text(peer) + "]";
+  return lowerCamel(kernel.getArgumentName(index)) + "OfPeers[" + text(peer) +
+         "]";
 }
 
 std::string KernelPrinter::originText(const Access &access) {

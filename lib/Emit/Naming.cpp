@@ -38,10 +38,7 @@ Names::Names() {
 }
 
 std::string Names::fresh(StringRef wish) {
-  std::string base;
-  for (char c : wish) {
-    base += llvm::isAlnum(c) || c == '_' ? c : '_';
-  }
+  std::string base = lowerCamel(wish);
   if (base.empty() || llvm::isDigit(base[0])) {
     base = "value" + base;
   }
@@ -149,7 +146,7 @@ static std::string scalarRole(Value value) {
   if (value.getType().isInteger(1)) {
     return "holds";
   }
-  return isa<FloatType>(value.getType()) ? "x" : "index";
+  return isa<FloatType>(value.getType()) ? "value" : "index";
 }
 
 /// The name of the argument that a buffer is.
@@ -200,6 +197,17 @@ static std::string placeRole(AllocOp alloc) {
     }
   }
   return isRing ? "ring" : "scratch";
+}
+
+/// How a place holds the tile that it is named after.
+static StringRef storedAs(AllocOp alloc, StringRef name) {
+  auto tile = dyn_cast<TileType>(alloc.getType());
+  if (!tile || !tile.isPlace() || name.ends_with("scratch")) {
+    return "";
+  }
+  return tile.getSlots() > 1                ? "_ring"
+         : tile.getSpace() == Space::Tensor ? "_in_tensor"
+                                            : "_in_shared";
 }
 
 /// The product that a tile is the start of, or null.
@@ -262,7 +270,18 @@ static Value startedCarried(Value value) {
   return {};
 }
 
+/// The index that a loaded number is: the text does not tell the two apart.
+static Value asIndex(Value value) {
+  auto cast = value.hasOneUse()
+                  ? dyn_cast<arith::IndexCastOp>(*value.getUsers().begin())
+                  : arith::IndexCastOp();
+  return cast && isa<NameLoc>(cast.getLoc()) ? cast.getResult() : Value();
+}
+
 std::string KernelPrinter::wishFor(Value value) {
+  if (Value index = asIndex(value)) {
+    return wishFor(index);
+  }
   if (Value carried = startedCarried(value)) {
     return wishFor(carried);
   }
@@ -272,10 +291,12 @@ std::string KernelPrinter::wishFor(Value value) {
       return wishFor(mma.getResult());
     }
   }
+  auto alloc = value.getDefiningOp<AllocOp>();
   if (auto name = dyn_cast<NameLoc>(value.getLoc())) {
-    return name.getName().str();
+    StringRef text = name.getName();
+    return (text + (alloc ? storedAs(alloc, text) : "")).str();
   }
-  if (auto alloc = value.getDefiningOp<AllocOp>()) {
+  if (alloc) {
     return placeRole(alloc);
   }
   if (auto argument = dyn_cast<BlockArgument>(value)) {

@@ -192,7 +192,7 @@ void KernelPrinter::printGridIndices(LoopOp grid, StringRef id) {
   if (count > 2) {
     rest += " % (" + inner + ")";
   }
-  std::string position = names.fresh("position");
+  std::string position = names.fresh("gridPosition");
   line("const GridPosition " + position + " = groupedOrder<" + Twine(group) +
        ">(" + rest + ", " + counts[count - 2] + ", " + counts[count - 1] +
        ");");

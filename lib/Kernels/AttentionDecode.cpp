@@ -109,8 +109,8 @@ KernelOp kernels::buildAttentionDecode(OpBuilder &builder, const Label &label,
   Scalar count = k.size("sequences", sequences.minimum, sequences.maximum);
   kernel.splits = k.size("splits", 1, tile.maxSplits);
   k.bindExtent(kernel.pages, 1, k.size("pages_per_sequence", 1, INT32_MAX));
-  k.grid({{"s", count},
-          {"h", k.constant(shape.kvHeads)},
+  k.grid({{"sequence", count},
+          {"kv_head", k.constant(shape.kvHeads)},
           {"split", kernel.splits}},
          [&](ArrayRef<Scalar> index) {
            kernel.ownPart(index[0], index[1], index[2]);
@@ -186,7 +186,7 @@ KernelOp kernels::buildAttentionCombine(OpBuilder &builder, const Label &label,
   Scalar count = k.size("sequences", sequences.minimum, sequences.maximum);
   kernel.splits = k.size("splits", 1, tile.maxSplits);
   Scalar trips = ceilDiv(kernel.splits, tile.combineParts);
-  k.grid({{"s", count}, {"h", k.constant(shape.heads)}},
+  k.grid({{"sequence", count}, {"head", k.constant(shape.heads)}},
          [&](ArrayRef<Scalar> index) {
            Softmax start = Softmax::start(k, 1, shape.headDim);
            auto body = [&](Scalar t, ValueRange carried) {

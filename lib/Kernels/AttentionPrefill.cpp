@@ -95,14 +95,15 @@ KernelOp kernels::buildAttentionPrefill(OpBuilder &builder, const Label &label,
   Scalar pages = k.size("pages_per_sequence", 1, INT32_MAX);
   k.bindExtent(kernel.sequences.pages, 1, pages);
   Scalar tiles = k.name("tiles", ceilDiv(longest, tile.queries));
-  k.grid({{"s", count}, {"h", k.constant(shape.heads)}, {"i", tiles}},
-         [&](ArrayRef<Scalar> index) {
-           Sequence sequence = kernel.sequences.load(k, index[0]);
-           Scalar first =
-               k.name("first", index[2] * static_cast<double>(tile.queries));
-           k.when(first < sequence.count, kLiveTiles,
-                  [&] { kernel.ownQueries(sequence, first, index[1]); });
-         });
+  k.grid(
+      {{"sequence", count}, {"head", k.constant(shape.heads)}, {"tile", tiles}},
+      [&](ArrayRef<Scalar> index) {
+        Sequence sequence = kernel.sequences.load(k, index[0]);
+        Scalar first =
+            k.name("first", index[2] * static_cast<double>(tile.queries));
+        k.when(first < sequence.count, kLiveTiles,
+               [&] { kernel.ownQueries(sequence, first, index[1]); });
+      });
   KernelOp built = k.finish(label.note);
   if (tile.slots) {
     built->setAttr("slots", builder.getI64IntegerAttr(tile.slots));

@@ -29,17 +29,19 @@ KernelOp kernels::buildElementwise(OpBuilder &builder, const Label &label,
   Shape whole = {tile.rows, tile.columns};
   Scalar rowTiles = k.name("row_tiles", ceilDiv(m, tile.rows));
   Scalar columnTiles = k.constant(llvm::divideCeil(columns, tile.columns));
-  k.grid({{"i", rowTiles}, {"j", columnTiles}}, [&](ArrayRef<Scalar> index) {
-    Scalar row = k.name("row", index[0] * static_cast<double>(tile.rows));
-    Scalar column =
-        k.name("column", index[1] * static_cast<double>(tile.columns));
-    Value x = k.load("x", whole, rowsOf.tileAt(a, row, column));
-    Value y = k.load("y", whole, rowsOf.tileAt(b, row, column));
-    Value result = k.map("result", element, {x, y}, [&](Element e) {
-      Scalar left = convert(e[0], k.f32()), right = convert(e[1], k.f32());
-      return convert(isSum ? left + right : swiglu(left, right), element);
-    });
-    k.store(result, rowsOf.tileAt(out, row, column));
-  });
+  k.grid(
+      {{"row_tile", rowTiles}, {"column_tile", columnTiles}},
+      [&](ArrayRef<Scalar> index) {
+        Scalar row = k.name("row", index[0] * static_cast<double>(tile.rows));
+        Scalar column =
+            k.name("column", index[1] * static_cast<double>(tile.columns));
+        Value x = k.load("left", whole, rowsOf.tileAt(a, row, column));
+        Value y = k.load("right", whole, rowsOf.tileAt(b, row, column));
+        Value result = k.map("result", element, {x, y}, [&](Element e) {
+          Scalar left = convert(e[0], k.f32()), right = convert(e[1], k.f32());
+          return convert(isSum ? left + right : swiglu(left, right), element);
+        });
+        k.store(result, rowsOf.tileAt(out, row, column));
+      });
   return k.finish(label.note);
 }

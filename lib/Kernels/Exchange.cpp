@@ -72,7 +72,7 @@ void Exchanger::addAll(Scalar half, Scalar row, Scalar column) {
   Shape whole = {tile.rows, tile.columns};
   Value zero = k.fill("zero", whole, k.f32(), 0);
   auto add = [&](Scalar peer, ValueRange carried) -> KernelBuilder::Values {
-    Value y = k.load("y", whole, staged(half, peer, row, column));
+    Value y = k.load("theirs", whole, staged(half, peer, row, column));
     return {k.map("sum", k.f32(), {carried[0], y},
                   [&](Element e) { return e[0] + convert(e[1], k.f32()); })};
   };
@@ -125,12 +125,14 @@ KernelOp kernels::buildExchange(OpBuilder &builder, const Label &label,
   Scalar rowTiles = k.name("row_tiles", ceilDiv(m, tile.rows));
   Scalar columnTiles =
       k.constant(llvm::divideCeil(shape.columns, tile.columns));
-  k.grid({{"i", rowTiles}, {"j", columnTiles}}, [&](ArrayRef<Scalar> index) {
-    Scalar number = k.name("number", index[0] * columnTiles + index[1]);
-    Scalar row = k.name("row", index[0] * static_cast<double>(tile.rows));
-    Scalar column =
-        k.name("column", index[1] * static_cast<double>(tile.columns));
-    exchanger.ownTile(number, row, column);
-  });
+  k.grid({{"row_tile", rowTiles}, {"column_tile", columnTiles}},
+         [&](ArrayRef<Scalar> index) {
+           Scalar number = k.name("number", index[0] * columnTiles + index[1]);
+           Scalar row =
+               k.name("row", index[0] * static_cast<double>(tile.rows));
+           Scalar column =
+               k.name("column", index[1] * static_cast<double>(tile.columns));
+           exchanger.ownTile(number, row, column);
+         });
   return k.finish(label.note);
 }

@@ -305,7 +305,7 @@ void KernelBuilder::wait(const Place &flag, Scalar value) {
 static Location elementName(Value input) {
   return isa<NameLoc>(input.getLoc())
              ? input.getLoc()
-             : NameLoc::get(StringAttr::get(input.getContext(), "x"));
+             : NameLoc::get(StringAttr::get(input.getContext(), "value"));
 }
 
 Value KernelBuilder::mapOver(StringRef name, Shape shape, Type type,

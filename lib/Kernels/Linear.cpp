@@ -41,7 +41,7 @@ struct Product {
   };
   Start startOf(Scalar trip);
   Operand loadInput(Scalar row, Start start);
-  Operand loadWeight(Scalar weightRow, Start start);
+  Operand loadWeights(StringRef name, Scalar weightRow, Start start);
   Value loadScales(StringRef name, Value buffer, Scalar row, Scalar word,
                    int64_t rows);
   Value multiply(StringRef name, Value accumulator, Operand x, Operand y);
@@ -102,11 +102,13 @@ Product::Operand Product::loadInput(Scalar row, Start start) {
   place = linear.shape.inputs % tile.k != 0
               ? place.valid({linear.m, k.constant(buffer.getShape()[1])})
               : place.valid({linear.m});
-  return {k.load("x", {tile.pieceM(), tile.k / packed}, place),
-          loadScales("x_scales", aScales, row, start.word, tile.pieceM())};
+  return {
+      k.load("activations", {tile.pieceM(), tile.k / packed}, place),
+      loadScales("activation_scales", aScales, row, start.word, tile.pieceM())};
 }
 
-Product::Operand Product::loadWeight(Scalar weightRow, Start start) {
+Product::Operand Product::loadWeights(StringRef name, Scalar weightRow,
+                                      Start start) {
   KernelBuilder &k = linear.k;
   const LinearShape &shape = linear.shape;
   auto buffer = cast<BufferType>(w.getType());
@@ -118,9 +120,9 @@ Product::Operand Product::loadWeight(Scalar weightRow, Start start) {
   } else if (linear.isRagged) {
     place = place.valid({k.constant(shape.weightRows())});
   }
-  return {
-      k.load("y", {tile.pieceN(), tile.k / packed}, place),
-      loadScales("y_scales", wScales, weightRow, start.word, tile.pieceN())};
+  return {k.load(name, {tile.pieceN(), tile.k / packed}, place),
+          loadScales((name + "_scales").str(), wScales, weightRow, start.word,
+                     tile.pieceN())};
 }
 
 /// One matrix product of the tile `x` of a with the tile `y` of w.
@@ -146,10 +148,11 @@ KernelBuilder::Values Product::step(ValueRange sums, Scalar row,
   for (int64_t i = 0; i < tile.piecesM; ++i) {
     Operand x = loadInput(pieceAt(row, i, tile.pieceM()), start);
     for (auto [j, weightRow] : llvm::enumerate(weightRows)) {
-      if (i == 0) {
-        weights.push_back(loadWeight(weightRow, start));
-      }
       bool isUp = linear.shape.isSwiglu && j % 2 == 1;
+      if (i == 0) {
+        weights.push_back(
+            loadWeights(isUp ? "up_weights" : "weights", weightRow, start));
+      }
       next.push_back(
           multiply(isUp ? "up" : "sum", sums[next.size()], x, weights[j]));
     }
@@ -203,7 +206,8 @@ KernelOp kernels::buildLinear(OpBuilder &builder, const Label &label,
   Scalar m = linear.m = k.size("m", rows.minimum, rows.maximum);
   Scalar rowTiles = k.name("row_tiles", ceilDiv(m, tile.m));
   Scalar columnTiles = k.constant(llvm::divideCeil(shape.columns, tile.n));
-  SmallVector<Axis> axes = {{"i", rowTiles}, {"j", columnTiles}};
+  SmallVector<Axis> axes = {{"row_tile", rowTiles},
+                            {"column_tile", columnTiles}};
   if (tile.splits > 1) {
     axes.push_back({"part", k.constant(tile.splits)});
   }
@@ -250,28 +254,32 @@ KernelOp kernels::buildLinearReduce(OpBuilder &builder, const Label &label,
   Scalar rowTiles = k.name("row_tiles", ceilDiv(m, tile.reduceM));
   Scalar columnTiles =
       k.constant(llvm::divideCeil(shape.columns, tile.reduceN));
-  k.grid({{"i", rowTiles}, {"j", columnTiles}}, [&](ArrayRef<Scalar> index) {
-    Scalar row = k.name("row", index[0] * static_cast<double>(tile.reduceM));
-    Scalar column =
-        k.name("column", index[1] * static_cast<double>(tile.reduceN));
-    SmallVector<Carried> sums(
-        shape.isSwiglu ? 2 : 1,
-        {"sum", k.fill("zero", linear.tile(), k.f32(), 0)});
-    auto add = [&](Scalar part, ValueRange carried) {
-      KernelBuilder::Values next;
-      for (auto [i, sum] : llvm::enumerate(carried)) {
-        Scalar base = k.constant(i * shape.columns);
-        Scalar limit = k.constant((i + 1) * shape.columns);
-        Value x = k.load(
-            "x", linear.tile(),
-            linear.tileAt(partial, {row, part, base + column}, limit, 0, 2));
-        next.push_back(k.map("sum", k.f32(), {sum, x},
-                             [](Element e) { return e[0] + e[1]; }));
-      }
-      return next;
-    };
-    linear.storeResult(k.loop("part", k.constant(tile.splits), "", sums, add),
-                       row, column);
-  });
+  k.grid({{"row_tile", rowTiles}, {"column_tile", columnTiles}},
+         [&](ArrayRef<Scalar> index) {
+           Scalar row =
+               k.name("row", index[0] * static_cast<double>(tile.reduceM));
+           Scalar column =
+               k.name("column", index[1] * static_cast<double>(tile.reduceN));
+           SmallVector<Carried> sums(
+               shape.isSwiglu ? 2 : 1,
+               {"sum", k.fill("zero", linear.tile(), k.f32(), 0)});
+           auto add = [&](Scalar part, ValueRange carried) {
+             KernelBuilder::Values next;
+             for (auto [i, sum] : llvm::enumerate(carried)) {
+               Scalar base = k.constant(i * shape.columns);
+               Scalar limit = k.constant((i + 1) * shape.columns);
+               Value x =
+                   k.load("part_sum", linear.tile(),
+                          linear.tileAt(partial, {row, part, base + column},
+                                        limit, 0, 2));
+               next.push_back(k.map("sum", k.f32(), {sum, x},
+                                    [](Element e) { return e[0] + e[1]; }));
+             }
+             return next;
+           };
+           linear.storeResult(
+               k.loop("part", k.constant(tile.splits), "", sums, add), row,
+               column);
+         });
   return k.finish(label.note);
 }

@@ -103,8 +103,8 @@ void LinearWriter::storeResult(ValueRange sums, Scalar row, Scalar column) {
     addColumnInputs(inputs, upRow(column));
   }
   if (residual) {
-    inputs.push_back(
-        k.load("r", tile(), tileAt(residual, {row, column}, limit, 0, 1)));
+    inputs.push_back(k.load("residuals", tile(),
+                            tileAt(residual, {row, column}, limit, 0, 1)));
   }
   Value result = k.map("result", shape.result, inputs,
                        [&](Element e) { return finishElement(e); });

@@ -51,15 +51,15 @@ KernelOp kernels::buildNorm(OpBuilder &builder, const Label &label,
   NormArguments arguments = declare(k, shape, rows);
   RowWriter rowsOf = {k, shape.columns, tile, arguments.m};
   Shape whole = {tile.rows, tile.columns};
-  Scalar count = k.name("count", ceilDiv(arguments.m, tile.rows));
-  k.grid({{"i", count}}, [&](ArrayRef<Scalar> index) {
+  Scalar count = k.name("row_tiles", ceilDiv(arguments.m, tile.rows));
+  k.grid({{"row_tile", count}}, [&](ArrayRef<Scalar> index) {
     Scalar row = k.name("row", index[0] * static_cast<double>(tile.rows));
     Scalar first = k.constant(0);
-    Value x = k.load("x", whole, rowsOf.tileAt(arguments.x, row, first));
+    Value x = k.load("values", whole, rowsOf.tileAt(arguments.x, row, first));
     if (shape.hasResidual) {
-      Value r =
-          k.load("r", whole, rowsOf.tileAt(arguments.residual, row, first));
-      x = k.map("s", shape.element, {x, r}, [&](Element e) {
+      Value r = k.load("residuals", whole,
+                       rowsOf.tileAt(arguments.residual, row, first));
+      x = k.map("sums", shape.element, {x, r}, [&](Element e) {
         return convert(convert(e[0], k.f32()) + convert(e[1], k.f32()),
                        shape.element);
       });
@@ -67,7 +67,7 @@ KernelOp kernels::buildNorm(OpBuilder &builder, const Label &label,
     if (shape.hasSum) {
       k.store(x, rowsOf.tileAt(arguments.sum, row, first));
     }
-    Value weight = k.load("w", {1, tile.columns},
+    Value weight = k.load("weights", {1, tile.columns},
                           rowsOf.vectorAt(arguments.weight, first));
     Value squares = k.map("squares", k.f32(), x, [&](Element e) {
       Scalar value = convert(e[0], k.f32());
@@ -77,7 +77,7 @@ KernelOp kernels::buildNorm(OpBuilder &builder, const Label &label,
     Value factor = k.map("factor", k.f32(), total, [&](Element e) {
       return rsqrt(e[0] * (1.0 / shape.columns) + shape.epsilon);
     });
-    Value y = k.map("y", k.f32(), {x, factor, weight}, [&](Element e) {
+    Value y = k.map("normed", k.f32(), {x, factor, weight}, [&](Element e) {
       return convert(e[0], k.f32()) * e[1] * convert(e[2], k.f32());
     });
     if (arguments.scale) {

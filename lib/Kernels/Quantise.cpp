@@ -33,21 +33,21 @@ KernelOp kernels::buildQuantise(OpBuilder &builder, const Label &label,
   Value scales = k.buffer("scale", {kDynamic}, k.f32());
   Scalar m = k.size("m", rows.minimum, rows.maximum);
   RowWriter rowsOf = {k, shape.columns, tile, m};
-  Scalar count = k.name("count", ceilDiv(m, tile.rows));
+  Scalar count = k.name("row_tiles", ceilDiv(m, tile.rows));
   Scalar chunks = k.constant(llvm::divideCeil(shape.columns, tile.columns));
 
   auto loadChunk = [&](Scalar row, Scalar column) {
     SmallVector<Value> inputs;
     for (Value source : sources) {
-      inputs.push_back(k.load("x", {tile.rows, tile.columns},
+      inputs.push_back(k.load("inputs", {tile.rows, tile.columns},
                               rowsOf.tileAt(source, row, column)));
     }
-    return k.map("y", k.f32(), inputs, [&](Element e) {
+    return k.map("values", k.f32(), inputs, [&](Element e) {
       Scalar x = convert(e[0], k.f32());
       return shape.isSwiglu ? swiglu(x, convert(e[1], k.f32())) : x;
     });
   };
-  k.grid({{"i", count}}, [&](ArrayRef<Scalar> index) {
+  k.grid({{"row_tile", count}}, [&](ArrayRef<Scalar> index) {
     Scalar row = k.name("row", index[0] * static_cast<double>(tile.rows));
     auto columnOf = [&](Scalar chunk) {
       return k.name("column", chunk * static_cast<double>(tile.columns));

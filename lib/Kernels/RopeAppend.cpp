@@ -84,8 +84,8 @@ Value RopeAppend::inverseOf(StringRef name, Value scale) {
 void RopeAppend::rotate(int64_t rows, const HeadPlace &from,
                         const HeadPlace &to, Type type, Value factor) {
   Shape part = {rows, half()};
-  Value a = k.load("a", part, from.from(k, 0));
-  Value b = k.load("b", part, from.from(k, half()));
+  Value a = k.load("left", part, from.from(k, 0));
+  Value b = k.load("right", part, from.from(k, half()));
   SmallVector<Value> inputs = {a, b, cosines, sines};
   if (factor) {
     inputs.push_back(factor);
@@ -98,8 +98,8 @@ void RopeAppend::rotate(int64_t rows, const HeadPlace &from,
       return convertSaturated(factor ? result * e[4] : result, type);
     });
   };
-  k.store(turn("left", false), to.from(k, 0));
-  k.store(turn("right", true), to.from(k, half()));
+  k.store(turn("turned_left", false), to.from(k, 0));
+  k.store(turn("turned_right", true), to.from(k, half()));
 }
 
 void RopeAppend::rotateQueries(const Sequence &sequence, Scalar row,
@@ -179,7 +179,9 @@ KernelOp kernels::buildRopeAppend(OpBuilder &builder, const Label &label,
   Scalar pages = k.size("pages_per_sequence", 1, INT32_MAX);
   k.bindExtent(kernel.sequences.pages, 1, pages);
   Scalar tiles = k.name("tiles", ceilDiv(longest, tile.tokens));
-  k.grid({{"s", count}, {"i", tiles}, {"h", k.constant(shape.kvHeads)}},
+  k.grid({{"sequence", count},
+          {"tile", tiles},
+          {"kv_head", k.constant(shape.kvHeads)}},
          [&](ArrayRef<Scalar> index) {
            Sequence sequence = kernel.sequences.load(k, index[0]);
            Scalar first =

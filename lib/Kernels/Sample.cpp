@@ -84,7 +84,7 @@ Value SampledRow::keys(Scalar chunk) {
   if (isRagged) {
     place = place.valid({k.constant(INT32_MAX), end});
   }
-  Value x = k.load("x", {1, tile.columns}, place);
+  Value x = k.load("scores", {1, tile.columns}, place);
   return k.map("keys", k.i64(), x, [&](Element e) {
     Scalar bits = bitsOfLogit(e[0]);
     Scalar index = column + e.column;
@@ -231,7 +231,7 @@ KernelOp kernels::buildSample(OpBuilder &builder, const Label &label,
   }
   Value out = k.buffer("out", {kDynamic}, k.i32());
   Scalar count = k.size("sequences", sequences.minimum, sequences.maximum);
-  k.grid({{"s", count}}, [&](ArrayRef<Scalar> index) {
+  k.grid({{"sequence", count}}, [&](ArrayRef<Scalar> index) {
     SampledRow sampled = {k, shape, tile, logits, index[0], {}};
     sampled.highest = sampled.extremeKey(true);
     Value key = shape.isGreedy ? sampled.highest : drawKey(sampled, draws);

@@ -74,7 +74,8 @@ void modelc::placeDrained(Places &places, MmaOp mma, const MmaRow &row) {
   Value accumulator = mma.getAccumulator();
   auto type = cast<TileType>(accumulator.getType());
   Value place = makeAlloc(places, loc, type.with(Space::Tensor, {}));
-  Value done = makeAlloc(places, loc, BarrierType::get(loc.getContext(), 1, 1));
+  Value done = makeAlloc(places, locOfPart(loc, "done"),
+                         BarrierType::get(loc.getContext(), 1, 1));
   if (carried) {
     changeInPlace(mma, carried, place);
   }

@@ -39,6 +39,15 @@ Value modelc::tripOf(OpBuilder &builder, LoopOp loop) {
   return arith::DivSIOp::create(builder, loc, from, loop.getSteps()[0]);
 }
 
+Location modelc::locOfPart(Location whole, StringRef part) {
+  auto name = dyn_cast<NameLoc>(whole);
+  if (!name) {
+    return whole;
+  }
+  return NameLoc::get(StringAttr::get(whole.getContext(),
+                                      name.getName().getValue() + "_" + part));
+}
+
 Value modelc::makeAlloc(Places &places, Location loc, Type type) {
   OpBuilder builder(places.kernel.getContext());
   Operation *grid = places.kernel.getGrid();

@@ -35,6 +35,9 @@ schedule::LoopOp sequenceAround(mlir::Operation *op);
 /// The number of the trip: the index itself where the loop steps by one.
 mlir::Value tripOf(mlir::OpBuilder &builder, schedule::LoopOp loop);
 
+/// Where `part` of what `whole` names comes from: "sum" has "sum_done".
+mlir::Location locOfPart(mlir::Location whole, llvm::StringRef part);
+
 /// Storage for the life of the kernel.
 mlir::Value makeAlloc(Places &places, mlir::Location loc, mlir::Type type);
 

@@ -110,14 +110,15 @@ Value modelc::advanced(OpBuilder &builder, const Ring &ring, Value index,
     distance = arith::MulIOp::create(builder, loop.getLoc(), distance,
                                      loop.getSteps()[0]);
   }
-  return arith::AddIOp::create(builder, loop.getLoc(), index, distance);
+  Location loc = NameLoc::get(builder.getStringAttr("next"));
+  return arith::AddIOp::create(builder, loc, index, distance);
 }
 
 Value modelc::isTrip(OpBuilder &builder, const Ring &ring, Value index) {
   LoopOp loop = ring.loop;
-  return arith::CmpIOp::create(builder, loop.getLoc(),
-                               arith::CmpIPredicate::slt, index,
-                               loop.getUpperBounds()[0]);
+  return arith::CmpIOp::create(
+      builder, NameLoc::get(builder.getStringAttr("is_trip")),
+      arith::CmpIPredicate::slt, index, loop.getUpperBounds()[0]);
 }
 
 /// A row limit that clips nothing of a copy without one.
@@ -156,8 +157,8 @@ void modelc::copyAt(OpBuilder &builder, const Ring &ring, CopyOp copy,
       valid.push_back(rowsEnd(builder, copy, offsets));
     }
     Value none = constant(builder, copy.getLoc(), 0);
-    valid[0] =
-        arith::SelectOp::create(builder, copy.getLoc(), live, valid[0], none);
+    Location loc = NameLoc::get(builder.getStringAttr("rows_to_copy"));
+    valid[0] = arith::SelectOp::create(builder, loc, live, valid[0], none);
   }
   CopyOp::create(builder, copy.getLoc(), copy.getToken().getType(),
                  copy.getSource(), offsets, copy.getDestination(), slots,

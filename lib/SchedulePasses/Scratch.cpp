@@ -1,6 +1,7 @@
 //===- Scratch.cpp - Shared memory for exchanges across waves -------------===//
 
 #include "lib/SchedulePasses/Scratch.h"
+#include "lib/SchedulePasses/Places.h"
 
 #include <algorithm>
 
@@ -55,8 +56,8 @@ static bool staysInWave(const Layout &from, const Layout &to) {
 
 static Value makeScratch(KernelOp kernel, Location loc, TileType tile) {
   OpBuilder builder(kernel.getGrid());
-  return AllocOp::create(builder, loc, tile, ValueRange(), IntegerAttr(),
-                         StorageRoleAttr(), StringAttr());
+  return AllocOp::create(builder, locOfPart(loc, "scratch"), tile, ValueRange(),
+                         IntegerAttr(), StorageRoleAttr(), StringAttr());
 }
 
 /// (parts x extent) elements, where waves hold different parts of the sum.

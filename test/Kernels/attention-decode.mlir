@@ -4,8 +4,8 @@
 
 // CHECK: %part: !schedule.buffer<?x8x128xf32>, %stat: !schedule.buffer<?x8x2xf32>, %sequences: index, %splits: index
 // CHECK-SAME: extents = [array<i64: 4, 1, 9>]
-// CHECK: schedule.loop (%s, %h, %split) = {{.*}} to (%sequences, %c2, %splits) on workgroups
-// CHECK: %queries = schedule.load %q[%s, %head, %c0] valid(%{{.*}}) {{.*}} -> !schedule.tile<16x128xbf16>
+// CHECK: schedule.loop (%sequence, %kv_head, %split) = {{.*}} to (%sequences, %c2, %splits) on workgroups
+// CHECK: %queries = schedule.load %q[%sequence, %head, %c0] valid(%{{.*}}) {{.*}} -> !schedule.tile<16x128xbf16>
 // CHECK: %share = arith.divsi
 // CHECK: %first = arith.muli %split, %share
 // CHECK: schedule.loop (%t) = (%c0) to (%trips)
@@ -14,7 +14,7 @@
 // CHECK: schedule.store %{{.*}}#1, %stat[%part_row, %head, %c0]
 // CHECK: schedule.store %{{.*}}#2, %stat[%part_row, %head, %c1]
 
-// COMBINE: schedule.loop (%s, %h) = {{.*}} to (%sequences, %c8) on workgroups
+// COMBINE: schedule.loop (%sequence, %head) = {{.*}} to (%sequences, %c8) on workgroups
 // COMBINE: schedule.loop (%t) = (%c0) to (%{{.*}}) on sequence carry(%o = {{.*}}, %max = {{.*}}, %sum = {{.*}})
-// COMBINE: schedule.load %part[%part_row, %h, %c0] {{.*}}valid(%limit) {{.*}} -> !schedule.tile<16x128xf32>
-// COMBINE: schedule.store %result, %out[%s, %h, %c0]
+// COMBINE: schedule.load %part[%part_row, %head, %c0] {{.*}}valid(%limit) {{.*}} -> !schedule.tile<16x128xf32>
+// COMBINE: schedule.store %result, %out[%sequence, %head, %c0]

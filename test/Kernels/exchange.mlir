@@ -4,16 +4,16 @@
 
 // CHECK: %staging: !schedule.buffer<2x4x64x8192xbf16>, %flags: !schedule.buffer<?x4xi32>, %epochs: !schedule.buffer<?xi32>, %out: {{.*}}, %rank: index, %m: index
 // CHECK: schedule.loop (%peer) = (%c0) to (%c4)
-// CHECK: schedule.store %mine, %staging[%half, %rank, %i, %column] valid(%m) peer(%peer)
+// CHECK: schedule.store %mine, %staging[%half, %rank, %row_tile, %column] valid(%m) peer(%peer)
 // CHECK: schedule.arrive %flags[%number, %rank, %call] peer(%peer) {scope = #schedule<scope system>}
 // CHECK: schedule.wait on %flags[%number, %peer, %call]
 // CHECK: schedule.loop (%peer) = (%c0) to (%c4) on sequence carry(%sum = %zero)
-// CHECK: schedule.load %staging[%half, %peer, %i, %column]
-// CHECK: schedule.store %result{{[_0-9]*}}, %out[%i, %column] valid(%m)
+// CHECK: schedule.load %staging[%half, %peer, %row_tile, %column]
+// CHECK: schedule.store %result{{[_0-9]*}}, %out[%row_tile, %column] valid(%m)
 // CHECK: schedule.store %{{.*}}, %epochs[%number] : i32
 
 // GATHER: %out: !schedule.buffer<?x4000xbf16>
 // GATHER: %[[BASE:.*]] = arith.muli %rank, %c1000
 // GATHER: %[[COLUMN:.*]] = arith.addi %[[BASE]], %column
-// GATHER: schedule.store %mine, %out[%i, %[[COLUMN]]] valid(%m, %{{.*}}) peer(%peer)
+// GATHER: schedule.store %mine, %out[%row_tile, %[[COLUMN]]] valid(%m, %{{.*}}) peer(%peer)
 // GATHER: schedule.wait on %flags[%number, %peer, %call]

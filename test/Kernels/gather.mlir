@@ -9,4 +9,4 @@
 // LAST: schedule.load %starts[%[[NEXT]]] valid(
 // LAST: arith.maxsi
 // LAST: schedule.load %table[%c0, %column] rows(
-// LAST: schedule.store %x, %out[%row, %column] valid(%m)
+// LAST: schedule.store %values, %out[%row, %column] valid(%m)

@@ -9,5 +9,5 @@
 // CHECK: %[[V:.*]] = arith.mulf %{{.*}}, %[[S]]
 // CHECK: %[[B:.*]] = arith.extf %biases
 // CHECK: %[[W:.*]] = arith.addf %[[V]], %[[B]]
-// CHECK: %[[R:.*]] = arith.extf %r
+// CHECK: %[[R:.*]] = arith.extf %residuals
 // CHECK: arith.addf %[[W]], %[[R]]

@@ -3,7 +3,7 @@
 // 7 steps over 3 parts: 3, 3 and 1; sums go to a workspace, a second kernel adds.
 
 // CHECK: %partial: !schedule.buffer<?x3x256xf32>, %m: index
-// CHECK: schedule.loop (%i, %j, %part) = {{.*}} to (%row_tiles, %c4, %c3) on workgroups
+// CHECK: schedule.loop (%row_tile, %column_tile, %part) = {{.*}} to (%row_tiles, %c4, %c3) on workgroups
 // CHECK: %first = arith.muli %part, %c3
 // CHECK: %[[REST:.*]] = arith.subi %c7, %first
 // CHECK: %[[MIN:.*]] = arith.minsi %c3, %[[REST]]
@@ -13,5 +13,5 @@
 
 // REDUCE: schedule.kernel @linear_reduce(%partial: !schedule.buffer<?x3x256xf32>, %residual: {{.*}}, %d: {{.*}}, %m: index)
 // REDUCE: schedule.loop (%part) = (%c0) to (%c3) on sequence
-// REDUCE: schedule.load %partial[%i, %part, %column] valid(%m) {dims = array<i64: 0, 2>}
-// REDUCE: schedule.store %result, %d[%i, %column]
+// REDUCE: schedule.load %partial[%row_tile, %part, %column] valid(%m) {dims = array<i64: 0, 2>}
+// REDUCE: schedule.store %result, %d[%row_tile, %column]

@@ -4,7 +4,7 @@
 // CHECK: schedule.kernel @linear(%a: !schedule.buffer<?x8192xbf16>, %w: !schedule.buffer<10240x8192xbf16>, %d: !schedule.buffer<?x10240xbf16>, %m: index)
 // CHECK-SAME: guard [#schedule.range<"m", 17 to 16384>]
 // CHECK: %row_tiles = arith.ceildivsi %m, %c128
-// CHECK: schedule.loop (%i, %j) = (%c0, %c0) to (%row_tiles, %c80) on workgroups
+// CHECK: schedule.loop (%row_tile, %column_tile) = (%c0, %c0) to (%row_tiles, %c80) on workgroups
 // CHECK: schedule.loop (%t) = (%c0) to (%c128) on sequence carry(%sum = %zero)
 // CHECK: %[[X:.*]] = schedule.load %a[%row, %depth] valid(%m) :
 // CHECK-NEXT: %[[Y:.*]] = schedule.load %w[%column, %depth] :

@@ -3,6 +3,6 @@
 
 // CHECK: schedule.kernel @quantise(%gate: {{.*}}, %up: {{.*}}, %out: !schedule.buffer<?x28672xf8E4M3FN>, %scale: {{.*}}, %m: index)
 // CHECK: schedule.loop (%chunk) = (%c0) to (%c7) on sequence carry(%largest = %zero) : !schedule.tile<1x1xf32>
-// CHECK: schedule.store %row_scale, %scale[%i]
+// CHECK: schedule.store %row_scale, %scale[%row_tile]
 // CHECK: schedule.loop (%chunk) = (%c0) to (%c7) on sequence {
-// CHECK: schedule.store %quantised, %out[%i, %column]
+// CHECK: schedule.store %quantised, %out[%row_tile, %column]

@@ -7,4 +7,4 @@
 // CHECK: arith.maxsi %{{.*}} : i64
 // CHECK: %[[KEY:.*]] = schedule.reduce{{ +}}max %{{.*}} along 1 : <1x2048xi64> -> <1x1xi64>
 // CHECK: %token = schedule.map(%[[KEY]])
-// CHECK: schedule.store %token, %out[%s]
+// CHECK: schedule.store %token, %out[%sequence]

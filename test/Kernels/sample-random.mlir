@@ -18,4 +18,4 @@
 // CHECK: schedule.loop (%step)
 // CHECK: arith.cmpf ogt
 // CHECK: %drawn = schedule.map(
-// CHECK: schedule.store %token, %out[%s]
+// CHECK: schedule.store %token, %out[%sequence]
