@@ -28,7 +28,7 @@ constexpr int kVocabulary = 500, kRows = 7;
 /// What a kernel keeps of a row.
 struct Kept {
   int topK = 0; // 0: all
-  double topP = 1;
+  double topP = 1, temperature = 1;
 };
 
 /// The token that sorting finds: the first of equals first.
@@ -42,7 +42,7 @@ static int expected(const bf16 *logits, Kept rule, double draw) {
     order.resize(size_t(rule.topK));
   }
   auto weight = [&](size_t i) {
-    return std::exp(order[0].first - order[i].first);
+    return std::exp((order[0].first - order[i].first) / rule.temperature);
   };
   double total = 0, kept = 0, sum = 0;
   for (size_t i = 0; i < order.size(); ++i) {
@@ -105,6 +105,6 @@ int main() {
   check("k = 1", modelc::one::one, {1, 1}, logits);
   check("k = 7", modelc::few::few, {7, 1}, logits);
   check("p = 1e-6", modelc::tiny::tiny, {0, 1e-6}, logits);
-  check("p = 0.9", modelc::most::most, {0, 0.9}, logits);
+  check("p = 0.9, temperature 0.5", modelc::most::most, {0, 0.9, 0.5}, logits);
   return wrongResults;
 }
