@@ -1,5 +1,6 @@
 //===- Opt.cpp - The compiler developer's tool ----------------------------===//
 
+#include "lib/Driver/Driver.h"
 #include "lib/Driver/Registration.h"
 
 #include "lib/Import/Import.h"
@@ -57,12 +58,20 @@ static LogicalResult exportAsToml(StringRef file, raw_ostream &os) {
 int modelc::optMain(int argc, char **argv) {
   static llvm::cl::opt<bool> toToml(
       "export-toml", llvm::cl::desc("Print the model that was read as TOML"));
+  static llvm::cl::opt<std::string> inputName(
+      llvm::cl::Positional, llvm::cl::desc("<file>"), llvm::cl::init("-"));
+  static llvm::cl::opt<std::string> outputName(
+      "o", llvm::cl::desc("Where the result goes"),
+      llvm::cl::value_desc("file"), llvm::cl::init("-"));
   llvm::InitLLVM init(argc, argv);
   DialectRegistry registry;
   registerEverything(registry);
   registerAllPasses();
-  auto [inputName, outputName] = registerAndParseCLIOptions(
-      argc, argv, "modelc-opt: passes over models and schedules\n", registry);
+  std::string overview = registerCLIOptions(
+      "modelc-opt: passes over models and schedules\n", registry);
+  if (!parseCommandLine(argc, argv, overview, llvm::errs())) {
+    return kExitUsage;
+  }
   std::string message;
   std::unique_ptr<llvm::ToolOutputFile> output =
       openOutputFile(outputName, &message);

@@ -89,7 +89,12 @@ importMlir(StringRef filename, MLIRContext *context, raw_ostream &notes) {
     return failure();
   }
   if (module->getOps<model::GraphOp>().empty()) {
-    module->emitError("expected a 'model.graph' in the file");
+    InFlightDiagnostic error =
+        module->emitError("expected a 'model.graph' in the file");
+    if (!module->getBody()->empty()) {
+      error << ", got '" << module->getBody()->front().getName()
+            << "'; modelc-opt and modelc-emit take later stages";
+    }
     return failure();
   }
   return std::move(module);

@@ -1,5 +1,6 @@
 #include "lib/Support/Support.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 #define TOML_EXCEPTIONS 0
@@ -72,7 +73,7 @@ static Node convert(const toml::node &node) {
 static std::string inOurWords(llvm::StringRef description) {
   llvm::StringRef text = description;
   if (!text.consume_front("Error while parsing ")) {
-    return description.str();
+    return llvm::toLower(text.front()) + text.drop_front().str();
   }
   auto [what, why] = text.split(": ");
   if (why.starts_with("encountered end-of-file")) {
