@@ -42,6 +42,10 @@ bool modelc::model::isEightBit(Type elementType) {
   return elementType.getIntOrFloatBitWidth() == 8;
 }
 
+bool modelc::model::isFourBit(Type elementType) {
+  return elementType.getIntOrFloatBitWidth() == 4;
+}
+
 int64_t CacheType::getBytesPerToken() const {
   int64_t bits = getElementType().getIntOrFloatBitWidth();
   return 2 * getKvHeads() * getHeadDim() * bits / 8;

@@ -33,8 +33,11 @@ inline constexpr int64_t kLargestSize = int64_t(1) << 28;
 /// The largest finite number of an element type of floats (448 for f8E4M3FN).
 double getLargestFinite(mlir::Type elementType);
 
-/// Whether tensors of this element type carry scales beside them.
+/// Whether tensors of this element type carry scales beside them: of 8 bits one
+/// for each row, of 4 one for each block of neighbours in a row.
 bool isEightBit(mlir::Type elementType);
+bool isFourBit(mlir::Type elementType);
+inline constexpr int64_t kScaledBlock = 32;
 
 } // namespace modelc::model
 

@@ -6,8 +6,11 @@
 include "dialects/Model/ModelStructure.td"
 
 def Model_Tokens : 1DTensorOf<[I32]>;
-def Model_Rows : 2DTensorOf<[BF16, F16, F32, F8E4M3FN]>;
-def Model_Matrix : 2DTensorOf<[BF16, F16, F32, F8E4M3FN]>;
+def Model_Rows : 2DTensorOf<[BF16, F16, F32, F8E4M3FN, F4E2M1FN]>;
+def Model_Matrix : 2DTensorOf<[BF16, F16, F32, F8E4M3FN, F4E2M1FN]>;
+/// Of rows of 8 bits; of blocks of rows of 4 bits.
+def Model_LinearScales
+    : AnyTypeOf<[1DTensorOf<[F32]>, 2DTensorOf<[F8E8M0FNU]>]>;
 def Model_Vector : 1DTensorOf<[BF16, F16, F32]>;
 
 def Model_EmbedOp : Model_Op<"embed", [Pure]> {
@@ -70,7 +73,9 @@ def Model_LinearOp : Model_Op<"linear", [Pure, AttrSizedOperandSegments]> {
   let description = [{
     `out = x * weight^T`, accumulated in f32, then in this order where given:
     multiplied by `x_scale[row] * weight_scale[column]` (8-bit `x` and
-    `weight`), plus `bias`, SwiGLU, plus `residual`, and rounded once.
+    `weight`), plus `bias`, SwiGLU, plus `residual`, and rounded once. Of 4-bit
+    `x` and `weight` (MXFP4) every block of 32 neighbours of a row has a scale,
+    by which its numbers are multiplied first.
 
     `swiglu`: the upper half of the weight's rows is the gate, the lower half the
     up projection; the result has half as many columns, `silu(gate) * up`.
@@ -89,7 +94,8 @@ def Model_LinearOp : Model_Op<"linear", [Pure, AttrSizedOperandSegments]> {
     ```
   }];
   let arguments = (ins Model_Rows:$x, Model_Matrix:$weight,
-      Optional<Model_Scales>:$x_scale, Optional<Model_Scales>:$weight_scale,
+      Optional<Model_LinearScales>:$x_scale,
+      Optional<Model_LinearScales>:$weight_scale,
       Optional<Model_Vector>:$bias, Optional<Model_Rows>:$residual,
       UnitAttr:$swiglu);
   let results = (outs Model_Rows:$out);
@@ -245,7 +251,7 @@ def Model_SwigluOp : Model_Op<"swiglu", [Pure, AllTypesMatch<["gate", "up"]>]> {
     ```
   }];
   let arguments = (ins Model_Rows:$gate, Model_Rows:$up);
-  let results = (outs Model_Rows:$out, Optional<Model_Scales>:$scale);
+  let results = (outs Model_Rows:$out, Optional<Model_LinearScales>:$scale);
   let assemblyFormat = [{
     $gate `,` $up attr-dict `:` type($gate) `->` type($out)
     (`scale` type($scale)^)?
@@ -269,13 +275,26 @@ def Model_AddOp : Model_Op<"add", [Pure, Commutative, AllTypesMatch<["a", "b", "
 }
 
 def Model_QuantiseOp : Model_Op<"quantise", [Pure]> {
-  let summary = "rows to 8 bits, with a scale for each row";
+  let summary = "rows to 8 or 4 bits, with a scale for each row or block";
   let description = [{
     `scale` is the largest magnitude of the row over the largest finite number
     of the 8-bit type; `out = x / scale`, rounded to nearest even. A row of zeros
     has scale 1.
 
+    To 4 bits every block of 32 neighbours has a scale (OCP MX): the largest
+    power of two that is not above its largest magnitude, over 4, the largest
+    power of two of the type; numbers over 6 become 6.
+
     ```mlir
+    model.graph @blocks(%x: tensor<?x64xbf16>, %w: tensor<96x64xf4E2M1FN>,
+        %ws: tensor<96x2xf8E8M0FNU>) -> tensor<?x96xbf16> {
+      %y, %scale = model.quantise %x
+          : tensor<?x64xbf16> -> tensor<?x64xf4E2M1FN> scale tensor<?x2xf8E8M0FNU>
+      %z = model.linear %y, %w scaled %scale, %ws
+          : tensor<?x64xf4E2M1FN>, tensor<96x64xf4E2M1FN>, tensor<?x2xf8E8M0FNU>,
+            tensor<96x2xf8E8M0FNU> -> tensor<?x96xbf16>
+      model.return %z : tensor<?x96xbf16>
+    }
     model.graph @quantise(%x: tensor<?x64xbf16>) -> tensor<?x64xf8E4M3FN> {
       %y, %scale = model.quantise %x
           : tensor<?x64xbf16> -> tensor<?x64xf8E4M3FN> scale tensor<?xf32>
@@ -284,7 +303,7 @@ def Model_QuantiseOp : Model_Op<"quantise", [Pure]> {
     ```
   }];
   let arguments = (ins Model_Rows:$x);
-  let results = (outs Model_Rows:$out, Model_Scales:$scale);
+  let results = (outs Model_Rows:$out, Model_LinearScales:$scale);
   let assemblyFormat = [{
     $x attr-dict `:` type($x) `->` type($out) `scale` type($scale)
   }];

@@ -20,14 +20,37 @@ static bool hasSize(Value vector, int64_t size) {
   return cast<RankedTensorType>(vector.getType()).getDimSize(0) == size;
 }
 
-/// An 8-bit result has scales, another has none.
+static bool isScaled(Value rows) {
+  return isEightBit(elementType(rows)) || isFourBit(elementType(rows));
+}
+
+/// Whether `scale` has the scales of rows or blocks of `of`.
+static bool fitsScale(Value of, Value scale) {
+  auto type = cast<RankedTensorType>(scale.getType());
+  if (!isFourBit(elementType(of))) {
+    return type.getRank() == 1;
+  }
+  return type.getRank() == 2 && columns(of) % kScaledBlock == 0 &&
+         type.getDimSize(1) == columns(of) / kScaledBlock;
+}
+
+static LogicalResult verifyFits(Operation *op, Value of, Value scale) {
+  if (fitsScale(of, scale)) {
+    return success();
+  }
+  return op->emitOpError("expected a scale for each ")
+         << (isFourBit(elementType(of)) ? "block of 32 columns" : "row")
+         << " of " << of.getType() << ", got " << scale.getType();
+}
+
+/// A narrow result has scales, another has none.
 static LogicalResult verifyScale(Operation *op, Value out, Value scale) {
-  if (isEightBit(elementType(out)) != (scale != nullptr)) {
+  if (isScaled(out) != (scale != nullptr)) {
     return op->emitOpError("expected a scale exactly where the result has 8 "
-                           "bits, got a result of ")
+                           "or 4 bits, got a result of ")
            << elementType(out) << (scale ? " with" : " without") << " a scale";
   }
-  return success();
+  return scale ? verifyFits(op, out, scale) : success();
 }
 
 static LogicalResult verifyPositive(Operation *op, StringRef name,
@@ -72,6 +95,10 @@ LogicalResult NormOp::verify() {
   if (failed(verifyPositive(*this, "eps", getEps()))) {
     return failure();
   }
+  if (isFourBit(elementType(getOut()))) {
+    return emitOpError("expected a result of 8 bits or more, got ")
+           << elementType(getOut());
+  }
   return verifyScale(*this, getOut(), getScale());
 }
 
@@ -86,15 +113,19 @@ void LinearOp::build(OpBuilder &builder, OperationState &state, Value x,
 }
 
 static LogicalResult verifyLinearScales(LinearOp op) {
-  bool eightBit = isEightBit(elementType(op.getX()));
   if (elementType(op.getX()) != elementType(op.getWeight())) {
     return op.emitOpError("expected input and weight of one element type, got ")
            << elementType(op.getX()) << " and " << elementType(op.getWeight());
   }
-  if (eightBit != (op.getXScale() != nullptr)) {
+  if (isScaled(op.getX()) != (op.getXScale() != nullptr)) {
     return op.emitOpError("expected 'scaled' exactly where input and weight "
-                          "have 8 bits, got ")
+                          "have 8 or 4 bits, got ")
            << elementType(op.getX());
+  }
+  if (op.getXScale() &&
+      (failed(verifyFits(op, op.getX(), op.getXScale())) ||
+       failed(verifyFits(op, op.getWeight(), op.getWeightScale())))) {
+    return failure();
   }
   if (op.getWeightScale() && !hasSize(op.getWeightScale(), op.getOutputs())) {
     return op.emitOpError("expected a scale for each of ")
@@ -124,7 +155,7 @@ LogicalResult LinearOp::verify() {
     return emitOpError("expected ")
            << expected << " columns in the result, got " << columns(getOut());
   }
-  if (isEightBit(elementType(getOut()))) {
+  if (isScaled(getOut())) {
     return emitOpError("expected a result of more than 8 bits, got ")
            << elementType(getOut());
   }
@@ -207,7 +238,7 @@ LogicalResult QuantiseOp::verify() {
            << columns(getX()) << " columns in the result, got "
            << columns(getOut());
   }
-  if (isEightBit(elementType(getX()))) {
+  if (isScaled(getX())) {
     return emitOpError("expected an input of more than 8 bits, got ")
            << elementType(getX());
   }

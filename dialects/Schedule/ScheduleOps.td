@@ -174,7 +174,8 @@ def MapOp : ScheduleOp<"map", [SingleBlockImplicitTerminator<"YieldOp">, HasWork
     The region gets one scalar for each input, then the element's row and column
     in the tile (both always present), and yields one scalar for each result.
     An input of extent 1 is broadcast along that dimension. The region holds
-    `arith` and `math` scalar ops only. Without inputs it makes a constant tile.
+    `arith` and `math` scalar ops only, and those of `vector` that take a packed
+    element apart or make one. Without inputs it makes a constant tile.
 
     ```mlir
     schedule.kernel @f(%m: index) guard [] attributes {waves = 1 : i64} {

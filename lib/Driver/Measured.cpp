@@ -32,7 +32,8 @@ StringRef modelc::nameOf(Measurement kind) {
 static double bytesOf(StringRef type) {
   return type == "bf16" || type == "bfloat16" || type == "half" ? 2
          : type == "fp8" || type == "int8"                      ? 1
-                                                                : 0;
+         : type == "mxfp4" ? 4.25 / 8 // a scale of 8 bits for 32 numbers
+                           : 0;
 }
 
 std::string MeasuredRow::reasonAgainst() const {

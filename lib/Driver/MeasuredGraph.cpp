@@ -31,7 +31,22 @@ model.graph @{0}(%tokens: tensor<?xi32>, %batch: !model.batch) -> tensor<?x{3}xb
       .str();
 }
 
+/// Numbers of four bits, a scale for each 32 of them.
+static std::string blockScaledLinear(const MeasuredRow &row) {
+  return around("", "decode", row.k, row.n,
+                formatv(R"(
+  %q, %s = model.quantise %x : tensor<?x{2}xbf16> -> tensor<?x{2}xf4E2M1FN> scale tensor<?x{3}xf8E8M0FNU>
+  %w = model.weight ["{0}"] : tensor<{1}x{2}xf4E2M1FN>
+  %ws = model.weight ["{0}_scale"] : tensor<{1}x{3}xf8E8M0FNU>
+  %y = model.linear %q, %w scaled %s, %ws : tensor<?x{2}xf4E2M1FN>, tensor<{1}x{2}xf4E2M1FN>, tensor<?x{3}xf8E8M0FNU>, tensor<{1}x{3}xf8E8M0FNU> -> tensor<?x{1}xbf16>)",
+                        kSubject, row.n, row.k, row.k / 32)
+                    .str());
+}
+
 static std::string linear(const MeasuredRow &row) {
+  if (row.type == "mxfp4") {
+    return blockScaledLinear(row);
+  }
   if (row.type != "fp8") {
     return around("", "decode", row.k, row.n,
                   formatv(R"(

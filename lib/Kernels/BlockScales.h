@@ -34,12 +34,16 @@ struct BlockScales {
 /// The scales that numbers of a type have: four bits as OCP's MXFP4.
 BlockScales blockScalesOf(mlir::Type number);
 
-/// What a buffer holds of a type: numbers of four bits in pairs.
+/// What a buffer holds of a type: numbers of four bits in pairs, scales of
+/// blocks in words.
 mlir::Type packedType(mlir::Type number);
 
 /// Groups of rows, words along K, rows of a group. Rows of the run: kDynamic.
 llvm::SmallVector<int64_t> scaleShape(const BlockScales &scales, int64_t rows,
                                       int64_t inputs);
+
+/// The extents of the buffer that holds a tensor of numbers or of scales.
+llvm::SmallVector<int64_t> storedShape(mlir::RankedTensorType tensor);
 
 /// The scales from that row and word on: rows of the tile are words, columns
 /// rows of the operand.

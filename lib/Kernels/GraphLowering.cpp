@@ -102,8 +102,19 @@ Value GraphLowering::destination(Value result, Value rows) {
     return buffer;
   }
   auto tensor = cast<RankedTensorType>(result.getType());
-  return plan.workspace(rows, tensor.getShape().drop_front(),
+  SmallVector<int64_t> shape = storedShape(tensor);
+  bool isOfBlocks = isa<Float8E8M0FNUType>(tensor.getElementType());
+  return plan.workspace(isOfBlocks ? scaleGroups(rows) : rows,
+                        ArrayRef(shape).drop_front(),
                         stored(tensor.getElementType()));
+}
+
+Value GraphLowering::scaleGroups(Value rows) {
+  Value &groups = limits[{rows, -kScaleRows}];
+  if (!groups) {
+    groups = plan.compute<arith::CeilDivSIOp>(rows, plan.constant(kScaleRows));
+  }
+  return groups;
 }
 
 void GraphLowering::bind(Value result, Value rows) {
@@ -111,7 +122,7 @@ void GraphLowering::bind(Value result, Value rows) {
 }
 
 Type GraphLowering::stored(Type type) const {
-  return storedType(type, library.tiling.target);
+  return packedType(storedType(type, library.tiling.target));
 }
 
 HeadShape GraphLowering::headsOf(model::CacheType cache, int64_t heads,
@@ -277,7 +288,7 @@ LogicalResult GraphLowering::lower(model::WeightOp op) {
   auto tensor = cast<RankedTensorType>(op.getResult().getType());
   NamedBuffer buffer = {StorageRole::Weight,
                         sourceOf(op, isDoubledScale(op)),
-                        SmallVector<int64_t>(tensor.getShape()),
+                        storedShape(tensor),
                         stored(tensor.getElementType()),
                         {}};
   if (layer) {

@@ -58,8 +58,9 @@ private:
   mlir::LogicalResult lower(model::YieldOp op);
 
   struct LinearArguments {
+    llvm::SmallVector<mlir::Value> operands; ///< a, w, scales of blocks
     llvm::SmallVector<mlir::Value> epilogue; ///< scales, bias, residual, d
-    mlir::Value a, w, rows;
+    mlir::Value rows;
   };
   void launchVariant(const LinearShape &shape, const LinearVariant &variant,
                      const LinearArguments &arguments, llvm::StringRef label);
@@ -82,6 +83,8 @@ private:
   /// The launch of an exchange on `rows` rows from x to out.
   void launchExchange(mlir::Operation *op, const ExchangeShape &shape,
                       mlir::Value x, mlir::Value out, mlir::Value rows);
+  /// Groups of rows that share a piece of a buffer of scales.
+  mlir::Value scaleGroups(mlir::Value rows);
   /// The smaller of a size and a constant.
   mlir::Value atMost(mlir::Value size, int64_t most);
   /// Writes what the body yields over what it was given.

@@ -18,6 +18,17 @@ static int64_t columnsOf(Value value) {
   return cast<RankedTensorType>(value.getType()).getDimSize(1);
 }
 
+/// Rows of blocks are whole words of scales.
+static LogicalResult verifyWords(Operation *op, const BlockScales &scales,
+                                 int64_t columns) {
+  if (!scales || columns % scales.wordNumbers() == 0) {
+    return success();
+  }
+  return op->emitError("expected rows of a multiple of ")
+         << scales.wordNumbers() << " numbers of 4 bits, got " << columns
+         << "; fewer ranks or other types of weights help";
+}
+
 //===----------------------------------------------------------------------===//
 // Rows
 //===----------------------------------------------------------------------===//
@@ -74,7 +85,10 @@ LogicalResult GraphLowering::lower(model::QuantiseOp op) {
   bind(op.getOut(), rows);
   bind(op.getScale(), rows);
   QuantiseShape shape = {columnsOf(op.getX()), elementOf(op.getX()),
-                         stored(elementOf(op.getOut())), false};
+                         numberType(stored(elementOf(op.getOut()))), false};
+  if (failed(verifyWords(op, blockScalesOf(shape.result), shape.columns))) {
+    return failure();
+  }
   plan.launch(library.quantise(shape),
               {bufferOf(op.getX()), bufferOf(op.getOut()),
                bufferOf(op.getScale()), rows},
@@ -94,7 +108,7 @@ LogicalResult GraphLowering::lower(model::SwigluOp op) {
     bind(op.getScale(), rows);
     arguments.push_back(bufferOf(op.getScale()));
     kernel = library.quantise(
-        {columns, element, stored(elementOf(op.getOut())), true});
+        {columns, element, numberType(stored(elementOf(op.getOut()))), true});
   } else {
     kernel = library.elementwise(Elementwise::Swiglu, columns, element);
   }
@@ -126,7 +140,8 @@ static LinearShape shapeOf(model::LinearOp op, Type element) {
   shape.element = element;
   shape.result = elementOf(op.getOut());
   shape.biasType = op.getBias() ? elementOf(op.getBias()) : Type();
-  shape.isScaled = static_cast<bool>(op.getXScale());
+  shape.blockScales = blockScalesOf(element);
+  shape.isScaled = op.getXScale() && !shape.blockScales;
   shape.hasResidual = static_cast<bool>(op.getResidual());
   return shape;
 }
@@ -139,8 +154,9 @@ void GraphLowering::launchVariant(const LinearShape &shape,
   Value partial =
       plan.workspace(rows, {variant.tile.splits, shape.weightRows()},
                      plan.builder.getF32Type());
-  plan.launch(variant.kernel,
-              {arguments.a, arguments.w, partial, arguments.rows}, label);
+  SmallVector<Value> products = arguments.operands;
+  llvm::append_values(products, partial, arguments.rows);
+  plan.launch(variant.kernel, products, label);
   SmallVector<Value> reduce = {partial};
   llvm::append_range(reduce, arguments.epilogue);
   reduce.push_back(arguments.rows);
@@ -151,17 +167,24 @@ void GraphLowering::launchVariant(const LinearShape &shape,
 LogicalResult GraphLowering::lower(model::LinearOp op) {
   LinearArguments arguments;
   arguments.rows = rowsOf(op.getX());
-  arguments.a = bufferOf(op.getX());
-  arguments.w = bufferOf(op.getWeight());
+  LinearShape shape = shapeOf(op, numberType(stored(elementOf(op.getX()))));
+  if (failed(verifyWords(op, shape.blockScales, shape.inputs))) {
+    return failure();
+  }
+  arguments.operands = {bufferOf(op.getX()), bufferOf(op.getWeight())};
   bind(op.getOut(), arguments.rows);
-  for (Value operand :
-       {op.getXScale(), op.getWeightScale(), op.getBias(), op.getResidual()}) {
+  auto &scales = shape.blockScales ? arguments.operands : arguments.epilogue;
+  for (Value operand : {op.getXScale(), op.getWeightScale()}) {
+    if (operand) {
+      scales.push_back(bufferOf(operand));
+    }
+  }
+  for (Value operand : {op.getBias(), op.getResidual()}) {
     if (operand) {
       arguments.epilogue.push_back(bufferOf(operand));
     }
   }
   arguments.epilogue.push_back(bufferOf(op.getOut()));
-  LinearShape shape = shapeOf(op, stored(elementOf(op.getX())));
   bool isTokens = !plan.isDecode && arguments.rows == plan.sizes.tokens;
   int64_t most =
       isTokens ? library.options.maxTokens : library.options.maxSequences;
@@ -171,7 +194,7 @@ LogicalResult GraphLowering::lower(model::LinearOp op) {
   }
   ArrayRef<LinearVariant> variants = *found;
   std::string label = model::getShortName(op);
-  SmallVector<Value> whole = {arguments.a, arguments.w};
+  SmallVector<Value> whole = arguments.operands;
   llvm::append_range(whole, arguments.epilogue);
   whole.push_back(arguments.rows);
 

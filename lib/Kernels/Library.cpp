@@ -108,8 +108,12 @@ FlatSymbolRefAttr Library::quantise(const QuantiseShape &shape) {
   StringRef kind = shape.isSwiglu ? "swiglu_quantise_" : "quantise_";
   return once(kind + extent(shape.columns) + "_" + word(shape.result),
               [&](const Label &label) {
-                buildQuantise(builder, label, shape,
-                              tiling.chunkedRow(shape.columns), allRows());
+                bool isBlocks = static_cast<bool>(blockScalesOf(shape.result));
+                auto build = isBlocks ? buildQuantiseBlocks : buildQuantise;
+                build(builder, label, shape,
+                      isBlocks ? tiling.blocksOfRow(shape.columns)
+                               : tiling.chunkedRow(shape.columns),
+                      allRows());
               });
 }
 

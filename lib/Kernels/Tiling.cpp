@@ -41,6 +41,17 @@ RowTile Tiling::chunkedRow(int64_t columns) const {
   return tile;
 }
 
+RowTile Tiling::blocksOfRow(int64_t columns) const {
+  // A lane holds 16 bytes of each tile.
+  int64_t perLane = 4 * kElementsPerLane / 2;
+  RowTile tile;
+  tile.waves = std::clamp<int64_t>(llvm::PowerOf2Ceil(columns) /
+                                       (target.execution.waveSize * perLane),
+                                   1, 4);
+  tile.columns = tile.waves * target.execution.waveSize * perLane;
+  return tile;
+}
+
 RowTile Tiling::piece(int64_t columns) const {
   RowTile tile;
   tile.waves = 4;

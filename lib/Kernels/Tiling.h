@@ -52,6 +52,8 @@ public:
   /// Kernels that own whole rows at once, or walk them in chunks.
   RowTile wholeRow(int64_t columns) const;
   RowTile chunkedRow(int64_t columns) const;
+  /// Kernels that own some blocks of a row, four tiles of pairs.
+  RowTile blocksOfRow(int64_t columns) const;
   /// Kernels that own a piece of a matrix.
   RowTile piece(int64_t columns) const;
 

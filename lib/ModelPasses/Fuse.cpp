@@ -55,11 +55,14 @@ static void fuseAddNorm(model::NormOp norm) {
 }
 
 /// The norm or SwiGLU before a quantisation, if nothing else reads it, makes 8
-/// bits itself.
+/// bits itself; to 4 bits a norm does not.
 static void fuseQuantise(model::QuantiseOp quantise) {
   Value x = quantise.getX();
   Operation *producer = x.getDefiningOp();
-  if (!producer || !x.hasOneUse()) {
+  bool isBlocks = model::isFourBit(
+      cast<RankedTensorType>(quantise.getOut().getType()).getElementType());
+  if (!producer || !x.hasOneUse() ||
+      (isBlocks && isa<model::NormOp>(producer))) {
     return;
   }
   OpBuilder builder(producer);

@@ -54,7 +54,9 @@ ModelSummary summarise(model::GraphOp graph) {
   graph.walk([&](model::WeightOp weight) {
     RankedTensorType type = weight.getType();
     int64_t elements = type.getNumElements() * repeats(weight);
-    if (!weight.getChannelScale() && !weight.getAbsent()) {
+    bool isScale = weight.getChannelScale() ||
+                   isa<Float8E8M0FNUType>(type.getElementType());
+    if (!isScale && !weight.getAbsent()) {
       summary.parameters += elements;
     }
     classOf(weight, summary) += elements * type.getElementTypeBitWidth() / 8;

@@ -111,7 +111,7 @@ model.graph @norm_sum(%x: tensor<?x64xbf16>, %w: tensor<64xbf16>) -> tensor<?x64
 // -----
 
 model.graph @norm_scale(%x: tensor<?x64xbf16>, %w: tensor<64xbf16>) -> tensor<?x64xf8E4M3FN> {
-  // expected-error@+1 {{expected a scale exactly where the result has 8 bits, got a result of 'f8E4M3FN' without a scale}}
+  // expected-error@+1 {{expected a scale exactly where the result has 8 or 4 bits, got a result of 'f8E4M3FN' without a scale}}
   %y = model.norm %x, %w eps 1.0e-5 : tensor<?x64xbf16>, tensor<64xbf16> -> tensor<?x64xf8E4M3FN>
   model.return %y : tensor<?x64xf8E4M3FN>
 }
@@ -134,8 +134,24 @@ model.graph @linear_types(%x: tensor<?x64xbf16>, %w: tensor<96x64xf8E4M3FN>) -> 
 
 // -----
 
+model.graph @linear_blocks(%x: tensor<?x64xf4E2M1FN>, %s: tensor<?x2xf8E8M0FNU>, %w: tensor<96x64xf4E2M1FN>, %t: tensor<96x4xf8E8M0FNU>) -> tensor<?x96xbf16> {
+  // expected-error@+1 {{expected a scale for each block of 32 columns of 'tensor<96x64xf4E2M1FN>', got 'tensor<96x4xf8E8M0FNU>'}}
+  %y = model.linear %x, %w scaled %s, %t : tensor<?x64xf4E2M1FN>, tensor<96x64xf4E2M1FN>, tensor<?x2xf8E8M0FNU>, tensor<96x4xf8E8M0FNU> -> tensor<?x96xbf16>
+  model.return %y : tensor<?x96xbf16>
+}
+
+// -----
+
+model.graph @norm_blocks(%x: tensor<?x64xbf16>, %w: tensor<64xbf16>) -> tensor<?x64xf4E2M1FN> {
+  // expected-error@+1 {{expected a result of 8 bits or more, got 'f4E2M1FN'}}
+  %y = model.norm %x, %w eps 1.0e-5 : tensor<?x64xbf16>, tensor<64xbf16> -> tensor<?x64xf4E2M1FN>
+  model.return %y : tensor<?x64xf4E2M1FN>
+}
+
+// -----
+
 model.graph @linear_unscaled(%x: tensor<?x64xf8E4M3FN>, %w: tensor<96x64xf8E4M3FN>) -> tensor<?x96xbf16> {
-  // expected-error@+1 {{expected 'scaled' exactly where input and weight have 8 bits, got 'f8E4M3FN'}}
+  // expected-error@+1 {{expected 'scaled' exactly where input and weight have 8 or 4 bits, got 'f8E4M3FN'}}
   %y = model.linear %x, %w : tensor<?x64xf8E4M3FN>, tensor<96x64xf8E4M3FN> -> tensor<?x96xbf16>
   model.return %y : tensor<?x96xbf16>
 }

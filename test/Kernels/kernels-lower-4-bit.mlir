@@ -1,0 +1,37 @@
+// RUN: modelc-opt %s --split-input-file --verify-diagnostics --kernels-lower=target=mi355x | FileCheck %s
+// RUN: not modelc-opt %s --split-input-file --kernels-lower=target=b200 2>&1 | FileCheck %s --check-prefix=OTHER
+// Numbers of four bits lie in pairs, their scales in words of four, in groups of 256 rows.
+// A machine without such products says so.
+
+// OTHER: error: expected a tile that the target can multiply, got none for operands of 'f4E2M1FN', 1 to 16 rows; try other types of weights
+
+// CHECK: schedule.kernel @quantise_512_f4e2m1fn
+// CHECK: schedule.kernel @linear_1024x512_f4e2m1fn_bf16_swiglu_m16(
+// CHECK-LABEL: func.func @decode(
+// CHECK: %[[X:.*]] = schedule.alloc(%{{.*}}) as workspace : !schedule.buffer<?x512xbf16>
+// CHECK: %[[Q:.*]] = schedule.alloc(%{{.*}}) as workspace : !schedule.buffer<?x256xvector<2xf4E2M1FN>>
+// CHECK: %[[GROUPS:.*]] = arith.ceildivsi %{{.*}}, %c256
+// CHECK: %[[XS:.*]] = schedule.alloc(%[[GROUPS]]) as workspace : !schedule.buffer<?x4x256xvector<4xf8E8M0FNU>>
+// CHECK: %[[W:.*]] = schedule.alloc as weight "[\22w\22]" : !schedule.buffer<1024x256xvector<2xf4E2M1FN>>
+// CHECK: %[[WS:.*]] = schedule.alloc as weight "[\22w_scale\22]" : !schedule.buffer<4x4x256xvector<4xf8E8M0FNU>>
+// CHECK: schedule.launch [@quantise_512_f4e2m1fn](%[[X]], %[[Q]], %[[XS]],
+// CHECK: schedule.launch [{{.*}}@linear_1024x512_f4e2m1fn_bf16_swiglu_m16{{.*}}](%[[Q]], %[[W]], %[[XS]], %[[WS]],
+model.graph @decode(%tokens: tensor<?xi32>, %batch: !model.batch) -> tensor<?x512xbf16> attributes {phase = #model.phase<decode>} {
+  %table = model.weight ["table"] : tensor<2x512xbf16>
+  %x = model.embed %tokens, %table : tensor<?xi32>, tensor<2x512xbf16> -> tensor<?x512xbf16>
+  %q, %s = model.quantise %x : tensor<?x512xbf16> -> tensor<?x512xf4E2M1FN> scale tensor<?x16xf8E8M0FNU>
+  %w = model.weight ["w"] : tensor<1024x512xf4E2M1FN>
+  %ws = model.weight ["w_scale"] : tensor<1024x16xf8E8M0FNU>
+  %y = model.linear %q, %w scaled %s, %ws swiglu : tensor<?x512xf4E2M1FN>, tensor<1024x512xf4E2M1FN>, tensor<?x16xf8E8M0FNU>, tensor<1024x16xf8E8M0FNU> -> tensor<?x512xbf16>
+  model.return %y : tensor<?x512xbf16>
+}
+
+// -----
+
+model.graph @decode(%tokens: tensor<?xi32>, %batch: !model.batch) -> tensor<?x96xf4E2M1FN> attributes {phase = #model.phase<decode>} {
+  %table = model.weight ["table"] : tensor<2x96xbf16>
+  %x = model.embed %tokens, %table : tensor<?xi32>, tensor<2x96xbf16> -> tensor<?x96xbf16>
+  // expected-error @+1 {{expected rows of a multiple of 128 numbers of 4 bits, got 96; fewer ranks or other types of weights help}}
+  %q, %s = model.quantise %x : tensor<?x96xbf16> -> tensor<?x96xf4E2M1FN> scale tensor<?x3xf8E8M0FNU>
+  model.return %q : tensor<?x96xf4E2M1FN>
+}
