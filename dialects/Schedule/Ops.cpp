@@ -105,7 +105,8 @@ static LogicalResult verifyScales(MmaOp mma, StringRef name, TileType scales,
 LogicalResult MmaOp::verify() {
   TileType c = getAccumulator().getType(), a = getA().getType(),
            b = getB().getType();
-  int64_t n = getBTransposed() ? b.getColumns() : b.getRows();
+  int64_t n = (getBTransposed() ? b.getColumns() : b.getRows()) *
+              static_cast<int64_t>(getWorkgroups().value_or(1));
   int64_t k = (getBTransposed() ? b.getRows() : b.getColumns()) *
               packedNumbers(b.getElementType());
   int64_t kOfA = a.getColumns() * packedNumbers(a.getElementType());
@@ -114,6 +115,13 @@ LogicalResult MmaOp::verify() {
                        "got a = ")
            << a.getRows() << "x" << kOfA << ", b = " << n << "x" << k
            << ", accumulator = " << c.getRows() << "x" << c.getColumns();
+  }
+  int64_t together = getWorkgroups().value_or(1);
+  auto kernel = (*this)->getParentOfType<KernelOp>();
+  int64_t cluster = kernel ? kernel.getCluster().value_or(1) : 1;
+  if (cluster % together) {
+    return emitOpError("expected a product of workgroups of one cluster, got ")
+           << together << " of a cluster of " << cluster;
   }
   auto result = dyn_cast<TileType>(getResult().getType());
   if (result && result != c) {

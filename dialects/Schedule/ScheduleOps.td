@@ -129,6 +129,9 @@ def MmaOp : ScheduleOp<"mma", [AttrSizedOperandSegments, HasWork]> {
     `exchanged` = F: the instruction takes `b` as its first operand, so that a
     lane owns neighbouring columns of the accumulator, and the columns of F
     fragments interleave to make them more. The operands stay where they are.
+    `workgroups` = W: the workgroups of a cluster multiply together. Each has its
+    own rows of `a` and of the accumulator and one part of W of the rows of `b`,
+    in the order of their ranks; the product takes the parts of all.
 
     K counts numbers: a packed operand has fewer columns. `scaled` gives a scale
     for each block of neighbours along K of every row of `a` and `b`: a tile of
@@ -152,13 +155,13 @@ def MmaOp : ScheduleOp<"mma", [AttrSizedOperandSegments, HasWork]> {
   }];
   let arguments = (ins TileType:$accumulator, TileType:$a, TileType:$b, Optional<Index>:$aSlot, Optional<Index>:$bSlot,
     Optional<AnyType>:$init, Optional<Index>:$cSlot, Optional<TileType>:$aScales, Optional<TileType>:$bScales, OptionalAttr<StrAttr>:$instruction, OptionalAttr<DenseI64ArrayAttr>:$grid, UnitAttr:$b_transposed,
-    UnitAttr:$asynchronous, OptionalAttr<I64Attr>:$exchanged);
+    UnitAttr:$asynchronous, OptionalAttr<I64Attr>:$exchanged, OptionalAttr<I64Attr>:$workgroups);
   let results = (outs AnyTypeOf<[TileType, TokenType]>:$result);
   let builders = [OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$accumulator, "::mlir::Value":$a, "::mlir::Value":$b,
     "::mlir::Value":$aSlot, "::mlir::Value":$bSlot, "::mlir::Value":$init, "::mlir::StringAttr":$instruction,
     "::mlir::DenseI64ArrayAttr":$grid, "::mlir::UnitAttr":$bTransposed, "::mlir::UnitAttr":$asynchronous), [{
       build($_builder, $_state, result, accumulator, a, b, aSlot, bSlot, init, ::mlir::Value(), ::mlir::Value(), ::mlir::Value(), instruction, grid,
-            bTransposed, asynchronous, ::mlir::IntegerAttr());
+            bTransposed, asynchronous, ::mlir::IntegerAttr(), ::mlir::IntegerAttr());
     }]>];
   let assemblyFormat = [{
     $accumulator (`[` $cSlot^ `]`)? `,` $a (`[` $aSlot^ `]`)? `,` $b (`[` $bSlot^ `]`)? (`init` `(` $init^ `:` type($init) `)`)?

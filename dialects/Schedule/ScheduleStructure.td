@@ -20,7 +20,8 @@ def KernelOp : ScheduleOp<"kernel", [IsolatedFromAbove, Symbol, NoTerminator, Si
     Arguments are buffers, scalars and the sizes of the run (`index`). `guard`
     says which sizes the kernel serves. `waves` is the number of waves of a
     workgroup. `extents` binds inner `?` extents: (argument, dimension, size
-    argument). The body holds index arithmetic, allocations and exactly one
+    argument). `cluster` workgroups, neighbours in the order of their launch and
+    along the rows of the grid, start together and reach each other's barriers. The body holds index arithmetic, allocations and exactly one
     `loop ... on workgroups`.
 
     ```mlir
@@ -40,7 +41,7 @@ def KernelOp : ScheduleOp<"kernel", [IsolatedFromAbove, Symbol, NoTerminator, Si
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type,
     StrArrayAttr:$arg_names, TypedArrayAttrBase<RangeAttr, "ranges of size arguments">:$guard,
     DefaultValuedAttr<StageAttr, "::modelc::schedule::Stage::Plain">:$stage,
-    DefaultValuedAttr<I64Attr, "4">:$waves,
+    DefaultValuedAttr<I64Attr, "4">:$waves, OptionalAttr<I64Attr>:$cluster,
     OptionalAttr<I64Attr>:$shared_bytes, OptionalAttr<I64Attr>:$tensor_columns,
     OptionalAttr<ArrayAttr>:$extents, OptionalAttr<StrAttr>:$op_name, OptionalAttr<StrAttr>:$note);
   let regions = (region SizedRegion<1>:$body);
@@ -59,7 +60,8 @@ def RoleOp : ScheduleOp<"role", [NoTerminator, SingleBlock]> {
   let summary = "Waves that run only this region.";
   let description = [{
     Roles of a kernel are disjoint ranges of waves that cover it and meet only at
-    barriers. `elect` lets one lane run the region.
+    barriers. `elect` lets one lane run the region; of a `leader` only the first
+    workgroup of each cluster runs it.
 
     ```mlir
     schedule.kernel @f(%m: index) guard [] attributes {waves = 5 : i64} {
@@ -73,10 +75,10 @@ def RoleOp : ScheduleOp<"role", [NoTerminator, SingleBlock]> {
     }
     ```
   }];
-  let arguments = (ins StrAttr:$name, I64Attr:$first, I64Attr:$waves, UnitAttr:$elect,
+  let arguments = (ins StrAttr:$name, I64Attr:$first, I64Attr:$waves, UnitAttr:$elect, UnitAttr:$leader,
     OptionalAttr<I64Attr>:$registers);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$name `waves` `(` $first `,` $waves `)` (`elect` $elect^)? (`registers` `(` $registers^ `)`)? $body attr-dict";
+  let assemblyFormat = "$name `waves` `(` $first `,` $waves `)` (`elect` $elect^)? (`leader` $leader^)? (`registers` `(` $registers^ `)`)? $body attr-dict";
 }
 
 def LoopOp : ScheduleOp<"loop", [SingleBlockImplicitTerminator<"YieldOp">, AttrSizedOperandSegments, RecursiveMemoryEffects]> {

@@ -72,6 +72,11 @@ def ScopeEnum : ScheduleEnum<"Scope", [
   I32EnumAttrCase<"System", 4, "system">]>;
 def ScopeAttr : EnumAttr<ScheduleDialect, ScopeEnum, "scope">;
 
+def ReachEnum : ScheduleEnum<"Reach", [
+  I32EnumAttrCase<"Own", 0, "own">,
+  I32EnumAttrCase<"Leader", 1, "leader">,
+  I32EnumAttrCase<"All", 2, "all">]>;
+
 def CombinerEnum : ScheduleEnum<"Combiner", [
   I32EnumAttrCase<"Add", 0, "add">,
   I32EnumAttrCase<"Max", 1, "max">,
@@ -169,9 +174,18 @@ def BarrierType : ScheduleType<"Barrier", "barrier"> {
   let summary = "Storage of `slots` barrier words in shared memory.";
   let description = [{
     Each word completes a phase after `count` arrivals and all expected bytes.
+    Every workgroup of a cluster has its own words, at the same address; `to`
+    says whose a signal reaches: those of its own workgroup (default), those of
+    the cluster's first, `leader`, or those of `all`.
   }];
-  let parameters = (ins "int64_t":$count, DefaultValuedParameter<"int64_t", "1">:$slots);
-  let assemblyFormat = "`<` $count (`,` `slots` `=` $slots^)? `>`";
+  let parameters = (ins "int64_t":$count, DefaultValuedParameter<"int64_t", "1">:$slots,
+                        DefaultValuedParameter<"::modelc::schedule::Reach", "::modelc::schedule::Reach::Own">:$reach);
+  let assemblyFormat = "`<` $count (`,` `slots` `=` $slots^)? (`to` $reach^)? `>`";
+  let extraClassDeclaration = [{
+    BarrierType withCount(int64_t count) const { return get(getContext(), count, getSlots(), getReach()); }
+    BarrierType withSlots(int64_t slots) const { return get(getContext(), getCount(), slots, getReach()); }
+    BarrierType withReach(::modelc::schedule::Reach reach) const { return get(getContext(), getCount(), getSlots(), reach); }
+  }];
 }
 
 def AnyTileOrBuffer : AnyTypeOf<[BufferType, TileType]>;

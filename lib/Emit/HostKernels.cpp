@@ -3,6 +3,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace modelc;
@@ -118,9 +119,9 @@ bool HostKernel::writes(unsigned argument) const {
   });
 }
 
-/// Workgroups: the product of the trips of the grid's indices.
+/// Workgroups, whole clusters: the product of the trips of the grid's indices.
 static FailureOr<std::string> gridOf(LoopOp grid, const SizeNames &sizes,
-                                     const Target &target) {
+                                     const Target &target, int64_t cluster) {
   SmallVector<std::string> factors;
   for (unsigned i = 0; i < grid.getUpperBounds().size(); ++i) {
     bool isFromZero = matchPattern(grid.getLowerBounds()[i], m_Zero());
@@ -146,8 +147,8 @@ static FailureOr<std::string> gridOf(LoopOp grid, const SizeNames &sizes,
   if (!grid.getPersistent()) {
     return product;
   }
-  return "minimum(" + product + ", " + std::to_string(target.execution.units) +
-         ")";
+  int64_t units = llvm::alignDown(target.execution.units, cluster);
+  return "minimum(" + product + ", " + std::to_string(units) + ")";
 }
 
 static FailureOr<HostKernel> describeKernel(KernelOp op, const Target &target) {
@@ -166,14 +167,13 @@ static FailureOr<HostKernel> describeKernel(KernelOp op, const Target &target) {
   bool declares = target.copy.completion == Completion::Counted &&
                   target.copy.laneContiguous;
   kernel.dynamicBytes = declares ? 0 : kernel.sharedBytes;
-  if (auto cluster = op->getAttrOfType<IntegerAttr>("cluster")) {
-    kernel.cluster = cluster.getInt();
-  }
+  kernel.cluster = op.getCluster().value_or(1);
   for (unsigned argument : kernel.sizeArguments()) {
     kernel.sizes.add(op.getEntry().getArgument(argument),
                      identifier(kernel.argumentName(argument)));
   }
-  FailureOr<std::string> grid = gridOf(op.getGrid(), kernel.sizes, target);
+  FailureOr<std::string> grid =
+      gridOf(op.getGrid(), kernel.sizes, target, kernel.cluster);
   if (failed(grid)) {
     return failure();
   }

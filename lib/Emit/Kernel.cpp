@@ -76,8 +76,11 @@ std::string KernelPrinter::signature() {
   std::string head =
       "WORKGROUP(" +
       std::to_string(kernel.getWaves() * target.execution.waveSize) + ", " +
-      std::to_string(workgroupsPerUnit()) + ") " + kernel.getSymName().str() +
-      "(";
+      std::to_string(workgroupsPerUnit()) + ") " +
+      (kernel.getCluster()
+           ? "CLUSTER(" + std::to_string(*kernel.getCluster()) + ") "
+           : "") +
+      kernel.getSymName().str() + "(";
   std::string text = head, row = head;
   for (auto [i, parameter] : llvm::enumerate(parameters)) {
     std::string item = parameter + (i + 1 < parameters.size() ? ", " : ") {");
@@ -160,7 +163,7 @@ FailureOr<std::string> KernelPrinter::print() {
     return failure();
   }
   if (kernel.getTensorColumns()) {
-    line("freeTensor<" + Twine(*kernel.getTensorColumns()) + ">(tensor);");
+    line("freeTensor<" + columnsText() + ">(tensor);");
   }
   return headerComment() + "#include \"" + target.identity.prelude +
          "\"\n\nnamespace modelc {\n\n" + signature() + usings + body +

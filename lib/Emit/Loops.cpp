@@ -241,8 +241,13 @@ LogicalResult KernelPrinter::printRole(RoleOp role) {
     line((own < atLaunch ? "lowerRegisters<" : "raiseRegisters<") + Twine(own) +
          ">();");
   }
+  if (role.getLeader() && !role.getElect()) {
+    return role.emitOpError("expected one thread where only the first "
+                            "workgroup of a cluster runs a role");
+  }
   if (role.getElect()) {
-    open("if (" +
+    std::string whose = role.getLeader() ? "clusterRank() == 0 && " : "";
+    open("if (" + whose +
          (role.getWaves() > 1
               ? waveName + " == " + std::to_string(role.getFirst()) + " && "
               : "") +

@@ -152,7 +152,8 @@ LogicalResult KernelPrinter::printArrive(ArriveOp op) {
   } else if (role && !role.getElect()) {
     line("arriveEachWave(" + barrier + ");");
   } else if (!op.getAfter().empty() || multipliesIntoTensor(kernel)) {
-    line("arriveAfterMma" + caller(op) + "(" + barrier + ");");
+    line("arriveAfterMma" + caller(op, multipliesInPairs() ? "Pair" : "") +
+         "(" + barrier + ");");
   } else {
     line("arriveOnce(" + barrier + ");");
   }

@@ -65,6 +65,8 @@ private:
   void printStorage();
   void printSharedPlaces();
   void printTensorPlaces();
+  bool multipliesInPairs();
+  std::string columnsText();
   void printBarriers();
   mlir::LogicalResult printGrid(schedule::LoopOp grid);
   void printGridIndices(schedule::LoopOp grid, llvm::StringRef id);

@@ -103,6 +103,18 @@ void KernelPrinter::printSharedPlaces() {
   }
 }
 
+static StringRef reachText(Reach reach) {
+  switch (reach) {
+  case Reach::Own:
+    return "";
+  case Reach::Leader:
+    return ", Reach::Leader";
+  case Reach::All:
+    return ", Reach::All";
+  }
+  llvm_unreachable("all reaches are listed");
+}
+
 void KernelPrinter::printBarriers() {
   bool any = false;
   kernel.walk([&](AllocOp alloc) {
@@ -112,21 +124,38 @@ void KernelPrinter::printBarriers() {
     }
     any = true;
     std::string name = nameOf(alloc.getResult(), wishFor(alloc.getResult()));
-    line("const Barriers<" + Twine(barrier.getSlots()) + "> " + name +
+    line("const Barriers<" + Twine(barrier.getSlots()) +
+         reachText(barrier.getReach()) + "> " + name +
          "{(Barrier *)(shared + " + Twine(alloc.getAt().value_or(0)) + ")};");
     line("startBarriers(" + name + ", " + Twine(barrier.getCount()) + ");");
   });
   if (any) {
-    line("barriersAreReady();");
+    line(kernel.getCluster()
+             ? "barriersAreReady<" + Twine(*kernel.getCluster()) + ">();"
+             : "barriersAreReady();");
   }
+}
+
+/// Whether two workgroups multiply together.
+bool KernelPrinter::multipliesInPairs() {
+  return kernel
+      .walk([](MmaOp mma) {
+        return WalkResult(failure(mma.getWorkgroups().value_or(1) == 2));
+      })
+      .wasInterrupted();
+}
+
+/// Columns of tensor memory, and whether a pair takes them together.
+std::string KernelPrinter::columnsText() {
+  return std::to_string(*kernel.getTensorColumns()) +
+         (multipliesInPairs() ? ", Pair" : "");
 }
 
 void KernelPrinter::printTensorPlaces() {
   if (!kernel.getTensorColumns()) {
     return;
   }
-  line("const uint32_t tensor = allocTensor<" +
-       Twine(*kernel.getTensorColumns()) + ">(shared);");
+  line("const uint32_t tensor = allocTensor<" + columnsText() + ">(shared);");
   for (AllocOp alloc : allocsIn(kernel, Space::Tensor)) {
     auto tile = cast<TileType>(alloc.getType());
     std::string name = nameOf(alloc.getResult(), wishFor(alloc.getResult()));

@@ -181,6 +181,8 @@ struct MmaRow {
   std::string aType, bType, cType;
   bool scaled = false;    // takes block scales
   int64_t scaleBlock = 0; // elements along k for each scale
+  int64_t workgroups = 1; // of a cluster that multiply together: m is of one,
+                          // each holds one part of the n rows of B
   MmaScope scope = MmaScope::Wave;
   OperandSpace aSpace = OperandSpace::Register;
   OperandSpace bSpace = OperandSpace::Register;

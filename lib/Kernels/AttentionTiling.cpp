@@ -54,7 +54,7 @@ const MmaRow *Tiling::unitRowFor(const HeadShape &shape,
   llvm::raw_string_ostream(type) << shape.element;
   for (const MmaRow &row : target.mma) {
     bool reads = row.aType == type && row.bType == type && !row.scaled &&
-                 row.aSpace == OperandSpace::Shared &&
+                 row.workgroups == 1 && row.aSpace == OperandSpace::Shared &&
                  row.bSpace == OperandSpace::Shared;
     bool divides = row.scope == MmaScope::Group4
                        ? tile.queries % (row.m * (tile.waves / 4)) == 0

@@ -59,6 +59,8 @@ struct LinearTile {
   int64_t pieceN() const { return n / piecesN; }
   /// Copies and products have waves of their own, where the target can.
   bool hasRoles = false;
+  /// Workgroups, neighbours along m, that multiply together.
+  int64_t cluster = 1;
   /// Of the kernel that adds the parts: rows and columns of d.
   int64_t reduceM = 1, reduceN = 1024, reduceWaves = 4;
 };

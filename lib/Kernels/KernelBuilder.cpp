@@ -366,7 +366,7 @@ Value KernelBuilder::multiply(StringRef name, Value accumulator, Value a,
   return MmaOp::create(builder, named(name), accumulator.getType(), accumulator,
                        a, b, Value(), Value(), Value(), Value(), Value(),
                        Value(), StringAttr(), DenseI64ArrayAttr(), isTransposed,
-                       false, IntegerAttr())
+                       false, IntegerAttr(), IntegerAttr())
       .getResult();
 }
 

@@ -236,6 +236,9 @@ KernelOp kernels::buildLinear(OpBuilder &builder, const Label &label,
   if (tile.hasRoles) {
     kernel->setAttr("roles", builder.getBoolAttr(true));
   }
+  if (tile.cluster > 1) {
+    kernel.setCluster(tile.cluster);
+  }
   return kernel;
 }
 

@@ -17,6 +17,9 @@ static std::string describe(const LinearTile &tile) {
   }
   text += tile.isStaggered() ? " in two groups" : "";
   text += tile.hasRoles ? ", roles" : "";
+  if (tile.cluster > 1) {
+    text += llvm::formatv(", {0} workgroups together", tile.cluster);
+  }
   return tile.isSwapped ? text + ", weight first" : text;
 }
 
@@ -97,6 +100,10 @@ Tiling::linear(OpBuilder &builder, const LinearShape &shape, Range rows) const {
         judged.insert(judged.begin(), entry);
       }
     }
+  }
+  for (auto &entry : judge(*this, builder, shape, paired(shape, rows), rows)) {
+    judged.insert(entry.first < judged[0].first ? judged.begin() : judged.end(),
+                  entry);
   }
   auto *next =
       std::min_element(judged.begin() + 1, judged.end(),

@@ -90,7 +90,8 @@ static const MmaRow *rowFor(ArrayRef<const MmaRow *> rows,
                             const LinearTile &tile) {
   auto [m, n] = orient(tile);
   for (const MmaRow *row : rows) {
-    if (tile.k % row->k == 0 && canShare(*row, m, n, tile.waves)) {
+    if (row->workgroups == tile.cluster && tile.k % row->k == 0 &&
+        canShare(*row, m, n, tile.waves)) {
       return row;
     }
   }
@@ -124,8 +125,9 @@ bool Tiling::holdsSums(const LinearShape &shape, const LinearTile &tile) const {
   return 4 * accumulator <= 3 * registers && accumulator + epilogue < registers;
 }
 
+/// Workgroups that multiply together load a part of the weight each.
 static int64_t ringBytes(const LinearShape &shape, const LinearTile &tile) {
-  int64_t rows = tile.m + products(shape) * tile.n;
+  int64_t rows = tile.m + products(shape) * tile.n / tile.cluster;
   return rows * tile.k * shape.element.getIntOrFloatBitWidth() / 8;
 }
 
@@ -199,8 +201,8 @@ static double bytesRead(const LinearShape &shape, const LinearTile &tile) {
 
 static double workgroups(const LinearShape &shape, const LinearTile &tile,
                          int64_t rows) {
-  return static_cast<double>(llvm::divideCeil(rows, tile.m)) *
-         llvm::divideCeil(shape.columns, tile.n) * tile.splits;
+  return static_cast<double>(llvm::divideCeil(rows, tile.m * tile.cluster)) *
+         tile.cluster * llvm::divideCeil(shape.columns, tile.n) * tile.splits;
 }
 
 /// Seconds of all workgroups, each at its share of a unit.
@@ -305,6 +307,35 @@ SmallVector<LinearTile> Tiling::candidates(const LinearShape &shape,
   for (auto &entry : legal) {
     tiles.push_back(entry.second);
   }
+  return tiles;
+}
+
+SmallVector<LinearTile> Tiling::paired(const LinearShape &shape,
+                                       Range rows) const {
+  constexpr size_t kMost = 2;
+  int64_t judged = std::min(rows.maximum, kJudgedRows);
+  int64_t elementBits = shape.element.getIntOrFloatBitWidth();
+  SmallVector<std::pair<std::pair<double, size_t>, LinearTile>> legal;
+  for (const MmaRow *row : rowsFor(shape)) {
+    if (row->workgroups == 1 || judged < row->workgroups * row->m) {
+      continue;
+    }
+    for (int64_t n = row->nMax; n >= row->nMin && n >= row->m; n /= 2) {
+      for (int64_t kBytes : {128, 256}) {
+        LinearTile tile{row->m, n, kBytes * 8 / elementBits};
+        tile.cluster = row->workgroups;
+        tile.hasRoles = true;
+        if (reasonAgainst(shape, tile, row).empty()) {
+          legal.push_back(
+              {{bound(shape, tile, *row, judged), legal.size()}, tile});
+        }
+      }
+    }
+  }
+  llvm::sort(legal, [](auto &a, auto &b) { return a.first < b.first; });
+  SmallVector<LinearTile> tiles;
+  llvm::append_range(tiles, llvm::make_second_range(ArrayRef(legal).take_front(
+                                std::min(legal.size(), kMost))));
   return tiles;
 }
 

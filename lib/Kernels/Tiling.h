@@ -39,6 +39,10 @@ public:
   /// waves share the matrix unit; best bound first.
   llvm::SmallVector<LinearTile> staggered(const LinearShape &shape,
                                           Range rows) const;
+  /// Tiles that the workgroups of a cluster multiply together, each its own
+  /// rows of them, where an instruction does; best bound first.
+  llvm::SmallVector<LinearTile> paired(const LinearShape &shape,
+                                       Range rows) const;
   /// Why the target cannot run the tile, or empty.
   std::string reasonAgainst(const LinearShape &shape,
                             const LinearTile &tile) const;

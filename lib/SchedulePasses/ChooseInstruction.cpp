@@ -198,6 +198,13 @@ static FailureOr<MmaSplit> tryRow(const Product &product, const MmaRow &row,
     reason = row.scaled ? "it takes block scales" : "it takes no block scales";
     return failure();
   }
+  MmaOp mma = product.op;
+  int64_t together = mma.getWorkgroups().value_or(1);
+  if (row.workgroups != together) {
+    reason = "it multiplies for " + std::to_string(row.workgroups) +
+             " workgroups, not " + std::to_string(together);
+    return failure();
+  }
   reason = reasonAgainstPlaces(product, row);
   if (!reason.empty()) {
     return failure();

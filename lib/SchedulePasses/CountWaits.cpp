@@ -72,16 +72,19 @@ static void applyPlan(KernelOp kernel, const WaitPlan &plan) {
 /// Orders that are tried.
 constexpr unsigned kRuns = 12;
 
-/// Every role as steps. Waves of a role may drift apart: two parts stand for
-/// them.
+/// Every role of every workgroup of a cluster as steps. Waves of a role may
+/// drift apart: two parts stand for them.
 static RoleCheck::Roles readRoles(KernelOp kernel, const Target &target,
                                   int64_t trips) {
   RoleCheck::Roles roles;
+  int64_t cluster = kernel.getCluster().value_or(1);
   kernel.walk([&](RoleOp role) {
     int64_t waves = role.getElect() ? 1 : role.getWaves();
     int64_t parts = std::min<int64_t>(waves, 2);
-    for (int64_t part = 0; part < parts; ++part) {
-      roles.push_back(flattenRole(role, target, trips, waves / parts));
+    for (int64_t rank = 0; rank < (role.getLeader() ? 1 : cluster); ++rank) {
+      for (int64_t part = 0; part < parts; ++part) {
+        roles.push_back(flattenRole(role, target, trips, waves / parts, rank));
+      }
     }
   });
   return roles;
@@ -134,14 +137,14 @@ static LogicalResult countRoles(KernelOp kernel, const Target &target) {
   kernel.walk([&](Operation *op) {
     if (auto alloc = dyn_cast<AllocOp>(op)) {
       if (auto type = dyn_cast<BarrierType>(alloc.getResult().getType())) {
-        alloc.getResult().setType(BarrierType::get(
-            kernel.getContext(),
-            barriers[alloc.getResult().getAsOpaquePointer()].arrivals,
-            type.getSlots()));
+        alloc.getResult().setType(type.withCount(
+            barriers[alloc.getResult().getAsOpaquePointer()].arrivals));
       }
     } else if (auto arrive = dyn_cast<ArriveOp>(op);
                arrive && arrive.getBytes()) {
-      arrive.setBytes(barriers[arrive.getBarrier().getAsOpaquePointer()].bytes);
+      const BarrierCount &phase =
+          barriers[arrive.getBarrier().getAsOpaquePointer()];
+      arrive.setBytes(phase.bytes / std::max<int64_t>(phase.announced, 1));
     }
   });
   RoleCheck check(readRoles(kernel, target, trips));

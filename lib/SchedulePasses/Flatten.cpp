@@ -160,7 +160,7 @@ void Flattener::touch(WaitStep &step, Value place, Value trip, bool writes) {
   int64_t at = trip ? evaluate(trip) : 0;
   int64_t slots = tile.getSlots();
   int64_t slot = (at % slots + slots) % slots;
-  step.accesses.push_back({{place.getAsOpaquePointer(), slot, false},
+  step.accesses.push_back({{place.getAsOpaquePointer(), slot, false, rank},
                            at + round * kRoundTrips,
                            writes});
 }
@@ -186,6 +186,7 @@ void Flattener::addCopy(CopyOp copy, WaitStep &step) {
     step.signal = {copy.getArrives().getAsOpaquePointer(),
                    slot ? evaluate(slot) : 0, 0, 0,
                    cast<TileType>(copy.getDestination().getType()).getBytes()};
+    reach(copy.getArrives(), step.signal);
     return;
   }
   bool fills = isa<TileType>(copy.getDestination().getType());
@@ -230,12 +231,19 @@ void Flattener::addLoad(LoadOp load, WaitStep &step) {
 }
 
 void Flattener::addMma(MmaOp mma, WaitStep &step) {
-  touch(step, mma.getA(), mma.getASlot(), false);
-  touch(step, mma.getB(), mma.getBSlot(), false);
   bool inTensor = mma.getAccumulator().getType().getSpace() == Space::Tensor;
+  // It reads and writes what lies in each workgroup that multiplies.
+  int64_t own = rank, together = mma.getWorkgroups().value_or(1);
+  for (rank = own; rank < own + together; ++rank) {
+    touch(step, mma.getA(), mma.getASlot(), false);
+    touch(step, mma.getB(), mma.getBSlot(), false);
+    if (inTensor) {
+      touch(step, mma.getAccumulator(), mma.getCSlot(), true);
+    }
+  }
+  rank = own;
   step.inBackground = mma.getAsynchronous();
   if (inTensor) {
-    touch(step, mma.getAccumulator(), mma.getCSlot(), true);
     step.byBarrier = true;
     tokens[mma.getResult()] = steps.size();
   } else if (mma.getAsynchronous()) {
@@ -272,6 +280,7 @@ void Flattener::addWait(WaitOp wait, WaitStep &step) {
   if (barrier && isa<BarrierType>(barrier.getType())) {
     step.awaits = barrier.getAsOpaquePointer();
     step.awaitedTrip = evaluate(wait.getTrip()[0]);
+    step.awaitedRank = rank;
     step.completes =
         phases[{barrier.getAsOpaquePointer(),
                 evaluate(wait.getTrip()[0]) + round * kRoundTrips}];

@@ -18,9 +18,11 @@ constexpr int64_t kUnrolledTrips = 7;
 std::vector<WaitStep> flatten(schedule::KernelOp kernel, const Target &target);
 
 /// The same of one role of a kernel, with what it does to barriers; loops have
-/// `trips` trips. A role of several waves arrives with `waves` of them.
+/// `trips` trips. A role of several waves arrives with `waves` of them; `rank`
+/// is that of its workgroup in the cluster.
 std::vector<WaitStep> flattenRole(schedule::RoleOp role, const Target &target,
-                                  int64_t trips, int64_t waves);
+                                  int64_t trips, int64_t waves,
+                                  int64_t rank = 0);
 
 } // namespace modelc
 

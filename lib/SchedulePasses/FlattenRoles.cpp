@@ -7,9 +7,10 @@ using namespace modelc::schedule;
 /// Tiles of a persistent grid that roles are followed over.
 constexpr int64_t kRoleTiles = 4;
 
-std::vector<WaitStep> Flattener::run(RoleOp only, int64_t trips,
-                                     int64_t waves) {
+std::vector<WaitStep> Flattener::run(RoleOp only, int64_t trips, int64_t waves,
+                                     int64_t ofWorkgroup) {
   role = only;
+  rank = ofWorkgroup;
   unrolledTrips = trips;
   arrivals = only.getElect() ? 1 : waves;
   LoopOp grid = kernel.getGrid();
@@ -22,6 +23,21 @@ std::vector<WaitStep> Flattener::run(RoleOp only, int64_t trips,
   return std::move(steps);
 }
 
+void Flattener::reach(Value barrier, BarrierSignal &signal) const {
+  switch (cast<BarrierType>(barrier.getType()).getReach()) {
+  case Reach::Own:
+    signal.firstRank = signal.lastRank = rank;
+    return;
+  case Reach::Leader:
+    signal.firstRank = signal.lastRank = 0;
+    return;
+  case Reach::All:
+    signal.firstRank = 0;
+    signal.lastRank = KernelOp(kernel).getCluster().value_or(1) - 1;
+    return;
+  }
+}
+
 /// A signal between roles. Sent by waves, it gives the slots away that are
 /// filled by who waits for it: their reads must be complete.
 void Flattener::addSignal(ArriveOp arrive, WaitStep &step) {
@@ -31,6 +47,7 @@ void Flattener::addSignal(ArriveOp arrive, WaitStep &step) {
   }
   step.signal = {barrier.getAsOpaquePointer(), evaluate(trip), arrivals,
                  static_cast<int64_t>(arrive.getBytes().value_or(0))};
+  reach(barrier, step.signal);
   step.signal.afterProducts = role.getElect() && !arrive.getBytes();
   if (step.signal.afterProducts || arrive.getBytes() || step.signal.trip < 0) {
     return;
@@ -45,7 +62,8 @@ void Flattener::addSignal(ArriveOp arrive, WaitStep &step) {
 }
 
 std::vector<WaitStep> modelc::flattenRole(RoleOp role, const Target &target,
-                                          int64_t trips, int64_t waves) {
+                                          int64_t trips, int64_t waves,
+                                          int64_t rank) {
   return Flattener(role->getParentOfType<KernelOp>(), target)
-      .run(role, trips, waves);
+      .run(role, trips, waves, rank);
 }

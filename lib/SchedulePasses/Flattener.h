@@ -20,8 +20,8 @@ public:
     block(kernel.getGrid().getBody().front());
     return std::move(steps);
   }
-  std::vector<WaitStep> run(schedule::RoleOp only, int64_t trips,
-                            int64_t waves);
+  std::vector<WaitStep> run(schedule::RoleOp only, int64_t trips, int64_t waves,
+                            int64_t rank);
 
 private:
   using Origin = llvm::SmallVector<StorageKey, 1>;
@@ -35,6 +35,7 @@ private:
   void addWait(schedule::WaitOp wait, WaitStep &step);
   void addArrive(schedule::ArriveOp arrive);
   void addSignal(schedule::ArriveOp arrive, WaitStep &step);
+  void reach(mlir::Value barrier, BarrierSignal &signal) const;
   void addScratch(mlir::Operation *op, mlir::Value scratch);
   void touch(WaitStep &step, mlir::Value place, mlir::Value trip, bool writes);
   void use(WaitStep &step, mlir::Operation *op);
@@ -55,7 +56,7 @@ private:
   int loopNumber = -1;
   int64_t trip = 0, round = 0, unrolledTrips = kUnrolledTrips;
   schedule::RoleOp role; ///< null: the whole kernel
-  int64_t arrivals = 1;
+  int64_t arrivals = 1, rank = 0;
 };
 
 } // namespace modelc

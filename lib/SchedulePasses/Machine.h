@@ -24,6 +24,8 @@ mlir::LogicalResult runOnKernels(mlir::ModuleOp module,
 // The passes as functions of one kernel; what each does: Passes.td
 //===----------------------------------------------------------------------===//
 
+mlir::LogicalResult pairWorkgroups(schedule::KernelOp kernel,
+                                   const Target &target);
 mlir::LogicalResult chooseInstructions(schedule::KernelOp kernel,
                                        const Target &target);
 mlir::LogicalResult placeOperands(schedule::KernelOp kernel,

@@ -21,6 +21,20 @@ static int64_t chooseGroupRows(const Target &target) {
   return rows;
 }
 
+/// Workgroups that are launched one after the other lie along the rows of a
+/// group: clusters are whole where a group has whole ones.
+static LogicalResult checkCluster(KernelOp kernel) {
+  int64_t cluster = kernel.getCluster().value_or(1);
+  GridOrder order(kernel.getGrid().getOrder().value_or(ArrayRef<int64_t>()));
+  if (order.groupRows % cluster || (cluster > 1 && order.chiplets > 1)) {
+    return kernel.emitOpError("expected an order of one chiplet in groups of "
+                              "whole clusters of ")
+           << cluster << " rows, got groups of " << order.groupRows << " on "
+           << order.chiplets << " chiplets";
+  }
+  return success();
+}
+
 LogicalResult modelc::orderGrid(KernelOp kernel, const Target &target) {
   LoopOp grid = kernel.getGrid();
   bool multiplies = kernel.walk([](MmaOp) { return WalkResult::interrupt(); })
@@ -30,7 +44,7 @@ LogicalResult modelc::orderGrid(KernelOp kernel, const Target &target) {
         ArrayRef<int64_t>{std::max<int64_t>(target.execution.chiplets, 1),
                           chooseGroupRows(target)});
   }
-  return success();
+  return checkCluster(kernel);
 }
 
 namespace modelc {

@@ -13,6 +13,28 @@ class SchedulePass<string flag> : Pass<flag, "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::modelc::schedule::ScheduleDialect"];
 }
 
+def SchedulePairWorkgroups : SchedulePass<"schedule-pair-workgroups"> {
+  let summary = "Let the workgroups of a cluster multiply together";
+  let description = [{
+    Where the kernel attribute `cluster` asks for it (Tiling does, where the cost
+    says that it pays), roles are asked for too, and the machine has an
+    instruction for so many workgroups: each loads its part of the rows of b,
+    which all of them read. Elsewhere the attribute goes.
+
+    Before:
+    ```
+    %y = schedule.load %w[%column, %k] : buffer -> tile<256x64>
+    %r = schedule.mma %acc, %x, %y : ...
+    ```
+    After:
+    ```
+    %part = (%i rem 2) * 128
+    %y = schedule.load %w[%column + %part, %k] : buffer -> tile<128x64>
+    %r = schedule.mma %acc, %x, %y {workgroups = 2} : ...
+    ```
+  }];
+}
+
 def ScheduleChooseInstruction : SchedulePass<"schedule-choose-instruction"> {
   let summary = "Give every mma a row of the target's [[mma]] table and a grid of waves";
   let description = [{
@@ -139,6 +161,9 @@ def ScheduleSpecialise : SchedulePass<"schedule-specialise"> {
     role "load" waves(4, 1) elect { loop (%t) { wait on %empty[%t - 4]  arrive %full[%t] {bytes}  copy to %A[%t] } }
     role "matrix" waves(5, 1) elect { loop (%t) { wait on %full[%t]  mma  arrive %empty[%t] after }  arrive %done[0] }
     ```
+    Where the workgroups of a cluster multiply together, the thread of its first
+    one does it for all: its `%full` counts the copies of all and its `%drained`
+    the waves of all, its products signal `%empty` and `%done` of all.
   }];
 }
 

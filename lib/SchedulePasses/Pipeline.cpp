@@ -83,10 +83,10 @@ void Pipeline::eraseNaive(Ring &ring) {
 
 Value Pipeline::makeBarrier(Ring &ring, int64_t slots) {
   OpBuilder builder(kernel.getGrid());
-  return AllocOp::create(builder, ring.loop.getLoc(),
-                         BarrierType::get(kernel.getContext(), 1, slots),
-                         ValueRange(), IntegerAttr(), StorageRoleAttr(),
-                         StringAttr());
+  return AllocOp::create(
+      builder, ring.loop.getLoc(),
+      BarrierType::get(kernel.getContext(), 1, slots, Reach::Own), ValueRange(),
+      IntegerAttr(), StorageRoleAttr(), StringAttr());
 }
 
 //===----------------------------------------------------------------------===//

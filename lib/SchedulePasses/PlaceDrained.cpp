@@ -75,7 +75,7 @@ void modelc::placeDrained(Places &places, MmaOp mma, const MmaRow &row) {
   auto type = cast<TileType>(accumulator.getType());
   Value place = makeAlloc(places, loc, type.with(Space::Tensor, {}));
   Value done = makeAlloc(places, locOfPart(loc, "done"),
-                         BarrierType::get(loc.getContext(), 1, 1));
+                         BarrierType::get(loc.getContext(), 1, 1, Reach::Own));
   if (carried) {
     changeInPlace(mma, carried, place);
   }

@@ -177,7 +177,8 @@ static Phase &phaseOf(Places &places, LoopOp loop, OpBuilder &builder,
   if (!phase.full) {
     Location loc = loop.getLoc();
     MLIRContext *context = loop.getContext();
-    phase.full = makeAlloc(places, loc, BarrierType::get(context, 1, 1));
+    phase.full =
+        makeAlloc(places, loc, BarrierType::get(context, 1, 1, Reach::Own));
     phase.arrive = arriveAt(builder, loc, phase.full, trip, ValueRange(),
                             builder.getI64IntegerAttr(0));
     phase.wait = waitOn(builder, loc, phase.full, trip);
@@ -256,9 +257,11 @@ static void accumulateInTensor(Places &places, MmaOp mma, Value a, Value b,
       NameLoc::get(builder.getStringAttr("accumulates"), loc);
   Value later = arith::CmpIOp::create(builder, accumulates,
                                       arith::CmpIPredicate::sgt, trip, first);
-  MmaOp::create(builder, loc, TokenType::get(mma.getContext()), place, a, b,
-                trip, trip, later, mma.getInstructionAttr(), mma.getGridAttr(),
-                UnitAttr(), builder.getUnitAttr());
+  auto now =
+      MmaOp::create(builder, loc, TokenType::get(mma.getContext()), place, a, b,
+                    trip, trip, later, mma.getInstructionAttr(),
+                    mma.getGridAttr(), UnitAttr(), builder.getUnitAttr());
+  now.setWorkgroupsAttr(mma.getWorkgroupsAttr());
   builder.setInsertionPointAfter(loop);
   auto drained = LoadOp::create(builder, loc, type, place, ValueRange());
   loop.getResult(index).replaceAllUsesWith(drained.getResult());

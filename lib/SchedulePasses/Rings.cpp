@@ -89,8 +89,7 @@ void modelc::setSlots(const Ring &ring) {
   }
   if (Value full = ring.full) {
     auto barrier = cast<BarrierType>(full.getType());
-    full.setType(
-        BarrierType::get(barrier.getContext(), barrier.getCount(), ring.slots));
+    full.setType(barrier.withSlots(ring.slots));
   }
 }
 

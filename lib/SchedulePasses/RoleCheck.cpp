@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <deque>
 #include <random>
+#include <tuple>
 
 using namespace modelc;
 
@@ -56,27 +57,33 @@ void RoleCheck::findHazards() {
 
 bool RoleCheck::count(Barriers &barriers) const {
   struct Sum {
-    int64_t arrivals = 0, bytes = 0;
+    int64_t arrivals = 0, bytes = 0, announced = 0;
     bool operator==(const Sum &) const = default;
   };
-  std::map<std::pair<const void *, int64_t>, Sum> sums;
+  // Of a phase of the words of one workgroup.
+  std::map<std::tuple<const void *, int64_t, int64_t>, Sum> sums;
   for (const std::vector<WaitStep> &role : roles) {
     for (const WaitStep &step : role) {
-      if (step.signal.of && step.signal.trip >= 0) {
-        Sum &sum = sums[{step.signal.of, step.signal.trip}];
-        sum.arrivals += step.signal.arrivals;
-        sum.bytes += step.signal.bytes;
+      const BarrierSignal &signal = step.signal;
+      for (int64_t rank = signal.firstRank;
+           signal.of && signal.trip >= 0 && rank <= signal.lastRank; ++rank) {
+        Sum &sum = sums[{signal.of, rank, signal.trip}];
+        sum.arrivals += signal.arrivals;
+        sum.bytes += signal.bytes;
+        sum.announced += signal.expects > 0;
       }
     }
   }
   std::map<const void *, Sum> first;
   for (const auto &[phase, sum] : sums) {
-    if (first.try_emplace(phase.first, sum).first->second != sum) {
+    const void *of = std::get<0>(phase);
+    if (first.try_emplace(of, sum).first->second != sum) {
       return false;
     }
-    BarrierCount &barrier = barriers[phase.first];
+    BarrierCount &barrier = barriers[of];
     barrier.arrivals = sum.arrivals;
     barrier.bytes = sum.bytes;
+    barrier.announced = sum.announced;
   }
   return true;
 }
@@ -94,6 +101,13 @@ public:
         taste(seed % 3), at(roles.size(), 0), products(roles.size()) {
     for (const auto &role : roles) {
       complete.emplace_back(role.size(), false);
+      awaited.emplace_back();
+      for (const WaitStep &step : role) {
+        bool waits = step.awaits && step.awaitedTrip >= 0;
+        awaited.back().push_back(
+            waits ? &wordOf(step.awaits, step.awaitedRank, step.awaitedTrip)
+                  : nullptr);
+      }
     }
   }
   std::string run();
@@ -108,14 +122,14 @@ private:
     size_t which;
   };
 
-  Word &wordOf(const void *barrier, int64_t trip);
-  bool canBegin(const WaitStep &step, size_t role);
+  Word &wordOf(const void *barrier, int64_t rank, int64_t trip);
+  bool canBegin(size_t role);
   void begin(size_t role);
   void signal(const WaitStep &step);
   void settle(const void *barrier, Word &word);
   void finishProduct(size_t role);
   void finishCopy(size_t flight);
-  std::vector<Event> events();
+  const std::vector<Event> &events();
   std::string describe(size_t role) const;
 
   const RoleCheck &check;
@@ -128,7 +142,10 @@ private:
   /// Products in flight, and the signals behind them.
   std::vector<std::deque<size_t>> products;
   std::vector<RoleCheck::Ref> copies;
-  std::map<std::pair<const void *, int64_t>, Word> words;
+  std::map<std::tuple<const void *, int64_t, int64_t>, Word> words;
+  /// For every step the word that it waits for, or null.
+  std::vector<std::vector<const Word *>> awaited;
+  std::vector<Event> steps, completions;
   std::string mistake;
 };
 } // namespace modelc
@@ -139,8 +156,9 @@ std::string RoleRun::describe(size_t role) const {
          std::to_string(role);
 }
 
-RoleRun::Word &RoleRun::wordOf(const void *barrier, int64_t trip) {
-  return words[{barrier, trip % barriers.at(barrier).slots}];
+RoleRun::Word &RoleRun::wordOf(const void *barrier, int64_t rank,
+                               int64_t trip) {
+  return words[{barrier, rank, trip % barriers.at(barrier).slots}];
 }
 
 /// Ends a phase when all have arrived and all bytes have landed.
@@ -160,16 +178,19 @@ void RoleRun::signal(const WaitStep &step) {
   if (!signal.of || signal.trip < 0) {
     return;
   }
-  Word &word = wordOf(signal.of, signal.trip);
-  word.arrived += signal.arrivals;
-  word.bytes += signal.expects - signal.bytes;
-  settle(signal.of, word);
+  for (int64_t rank = signal.firstRank; rank <= signal.lastRank; ++rank) {
+    Word &word = wordOf(signal.of, rank, signal.trip);
+    word.arrived += signal.arrivals;
+    word.bytes += signal.expects - signal.bytes;
+    settle(signal.of, word);
+  }
 }
 
-bool RoleRun::canBegin(const WaitStep &step, size_t role) {
-  if (step.awaits && step.awaitedTrip >= 0) {
+bool RoleRun::canBegin(size_t role) {
+  const WaitStep &step = roles[role][at[role]];
+  if (const Word *word = awaited[role][at[role]]) {
     int64_t phase = step.awaitedTrip / barriers.at(step.awaits).slots;
-    return (wordOf(step.awaits, step.awaitedTrip).phases & 1) != (phase & 1);
+    return (word->phases & 1) != (phase & 1);
   }
   if (step.waits >= 0 && step.pending) {
     auto inFlight = std::count_if(
@@ -216,10 +237,12 @@ void RoleRun::finishCopy(size_t flight) {
   signal(roles[role][index]);
 }
 
-std::vector<RoleRun::Event> RoleRun::events() {
-  std::vector<Event> steps, completions;
+/// What can happen next.
+const std::vector<RoleRun::Event> &RoleRun::events() {
+  steps.clear();
+  completions.clear();
   for (size_t r = 0; r < roles.size(); ++r) {
-    if (at[r] < roles[r].size() && canBegin(roles[r][at[r]], r)) {
+    if (at[r] < roles[r].size() && canBegin(r)) {
       steps.push_back({Kind::Step, r});
     }
     if (!products[r].empty()) {
@@ -241,7 +264,7 @@ std::vector<RoleRun::Event> RoleRun::events() {
 
 std::string RoleRun::run() {
   while (mistake.empty()) {
-    std::vector<Event> possible = events();
+    const std::vector<Event> &possible = events();
     if (possible.empty()) {
       break;
     }

@@ -17,8 +17,9 @@ namespace modelc {
 /// What each phase of a barrier awaits.
 struct BarrierCount {
   int64_t slots = 1;
-  int64_t arrivals = 0; ///< of one phase
-  int64_t bytes = 0;    ///< of the copies of one phase
+  int64_t arrivals = 0;  ///< of one phase
+  int64_t bytes = 0;     ///< of the copies of one phase
+  int64_t announced = 0; ///< how often some of them are
 };
 
 class RoleCheck {

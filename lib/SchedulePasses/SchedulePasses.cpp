@@ -33,6 +33,9 @@ static std::unique_ptr<Pass> createFold() {
 /// pass, `tidy` stands where index arithmetic is simplified.
 template <typename Visit, typename Tidy>
 static void inOrder(Visit visit, Tidy tidy) {
+  // An instruction multiplies for one workgroup or for several.
+  visit(pairWorkgroups,
+        Create<SchedulePairWorkgroupsOptions>(createSchedulePairWorkgroups));
   // The instruction decides where operands lie.
   visit(chooseInstructions, Create<ScheduleChooseInstructionOptions>(
                                 createScheduleChooseInstruction));

@@ -27,6 +27,10 @@
 //     role matrix:   wait on %drained[%i - 2]; loop: mma %D[%i]; arrive
 //     %done[%i]
 //
+// Where the workgroups of a cluster multiply together, only the first of them
+// has a role matrix: %full and %drained are awaited there and count all, %empty
+// and %done are sent to all.
+//
 // Counts of arrivals and of the queue are left to count-waits.
 //
 //===----------------------------------------------------------------------===//
@@ -151,7 +155,7 @@ RoleOp Specialise::makeRole(StringRef name, int64_t waves, bool elect,
   auto role = RoleOp::create(
       builder, ring->loop.getLoc(), builder.getStringAttr(name),
       builder.getI64IntegerAttr(firstWave), builder.getI64IntegerAttr(waves),
-      elect ? builder.getUnitAttr() : UnitAttr(),
+      elect ? builder.getUnitAttr() : UnitAttr(), UnitAttr(),
       registers ? builder.getI64IntegerAttr(registers) : IntegerAttr());
   role.getBody().emplaceBlock();
   firstWave += waves;
@@ -160,10 +164,24 @@ RoleOp Specialise::makeRole(StringRef name, int64_t waves, bool elect,
 
 Value Specialise::makeBarrier(int64_t slots) {
   OpBuilder builder(kernel.getGrid());
-  return AllocOp::create(builder, ring->loop.getLoc(),
-                         BarrierType::get(kernel.getContext(), 1, slots),
-                         ValueRange(), IntegerAttr(), StorageRoleAttr(),
-                         StringAttr());
+  return AllocOp::create(
+      builder, ring->loop.getLoc(),
+      BarrierType::get(kernel.getContext(), 1, slots, Reach::Own), ValueRange(),
+      IntegerAttr(), StorageRoleAttr(), StringAttr());
+}
+
+/// The thread that multiplies for the cluster hears from all workgroups and
+/// tells all.
+void Specialise::reachCluster() {
+  auto reach = [](Value barrier, Reach whose) {
+    if (barrier) {
+      barrier.setType(cast<BarrierType>(barrier.getType()).withReach(whose));
+    }
+  };
+  reach(ring->full, Reach::Leader);
+  reach(drained, Reach::Leader);
+  reach(empty, Reach::All);
+  reach(done, Reach::All);
 }
 
 /// The copies of the loop, each trip when its slot is free again.
@@ -241,6 +259,7 @@ void Specialise::makeMatrixRole(RoleOp epilogue) {
   Location loc = ring->loop.getLoc();
   int64_t turns = tile ? 2 : 1;
   RoleOp role = makeRole("matrix", 1, true, 0);
+  role.setLeader(isPaired());
   done = makeBarrier(turns);
   OpBuilder builder(ring->loop);
   Value number = tile ? tile : constantOf(builder, loc, 0);
@@ -280,6 +299,9 @@ void Specialise::run() {
   makeLoad(makeRole("load", loadWaves, true, loadRegisters));
   if (intoTensor) {
     makeMatrixRole(rest);
+    if (isPaired()) {
+      reachCluster();
+    }
   } else {
     moveRest(rest);
   }
@@ -294,6 +316,10 @@ LogicalResult modelc::specialiseRoles(KernelOp kernel, const Target &target) {
   Specialise specialise(kernel, target);
   if (specialise.isPossible()) {
     specialise.run();
+  } else if (kernel.getCluster()) {
+    return kernel.emitOpError("expected roles where the workgroups of a "
+                              "cluster multiply together, got a kernel that "
+                              "cannot be cut");
   }
   return success();
 }

@@ -26,6 +26,8 @@ private:
   bool isIntoTensor() {
     return llvm::isa<schedule::TokenType>(ring->mmas[0].getResult().getType());
   }
+  /// Whether the workgroups of the cluster multiply together.
+  bool isPaired() { return ring->mmas[0].getWorkgroups().value_or(1) > 1; }
   bool canPersist();
   /// Whether the ring leaves no room for another workgroup on the unit.
   bool fillsUnit() {
@@ -37,6 +39,7 @@ private:
   schedule::RoleOp makeRole(llvm::StringRef name, int64_t waves, bool elect,
                             int64_t registers);
   mlir::Value makeBarrier(int64_t slots);
+  void reachCluster();
   void makeLoad(schedule::RoleOp role);
   void makeMatrix();
   void makeMatrixRole(schedule::RoleOp epilogue);

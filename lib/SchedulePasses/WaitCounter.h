@@ -28,6 +28,7 @@ struct StorageKey {
   const void *of = nullptr;
   int64_t slot = 0;
   bool isRegister = false;
+  int64_t rank = 0; ///< of the workgroup in its cluster
   auto operator<=>(const StorageKey &) const = default;
 };
 
@@ -47,6 +48,8 @@ struct BarrierSignal {
   int64_t bytes = 0;   ///< that land when the step is complete
   /// Sent when all products so far are complete.
   bool afterProducts = false;
+  /// Workgroups of the cluster whose words it reaches.
+  int64_t firstRank = 0, lastRank = 0;
 };
 
 /// One execution of one op.
@@ -69,7 +72,7 @@ struct WaitStep {
   /// Between roles: a signal, or the trip of a barrier that is awaited.
   BarrierSignal signal;
   const void *awaits = nullptr;
-  int64_t awaitedTrip = 0;
+  int64_t awaitedTrip = 0, awaitedRank = 0;
   bool inBackground = false; ///< a product, complete in its order
   /// Steps that this one completes otherwise (a barrier): their indices.
   std::vector<size_t> completes;

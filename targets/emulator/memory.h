@@ -83,6 +83,10 @@ inline char *sharedAddress(int rank, uint32_t offset) {
       offset >= cluster.blocks[rank]->arenaBytes) {
     fail("no shared address: block %d of the cluster, offset %u", rank, offset);
   }
+  if (cluster.blocks[rank]->alive == 0) {
+    fail("block %d of the cluster has ended, and with it its shared memory",
+         rank);
+  }
   return cluster.blocks[rank]->arena + offset;
 }
 

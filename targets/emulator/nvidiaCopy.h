@@ -71,6 +71,12 @@ inline void arriveAt(Barrier &barrier, int64_t bytes, bool ofMatrix = false) {
   settle(barrier, word);
 }
 
+/// The barrier at the same address of a block of the cluster.
+inline Barrier &barrierOf(Barrier &barrier, int rank) {
+  char *there = sharedAddress(rank, sharedOffset(&barrier));
+  return *reinterpret_cast<Barrier *>(there);
+}
+
 /// A copy has brought `bytes` bytes.
 inline void completeBytes(Barrier &barrier, int64_t bytes) {
   Unseen unseen;
@@ -196,6 +202,17 @@ DEV void waitParity(Barrier &barrier, uint32_t parity) {
   emulator::nvidia::threadState().tensorFenceDue |= read(barrier).ofMatrix;
   emulator::acquire(&barrier);
 }
+DEV void arriveExpectAtRank(Barrier &barrier, int rank, int bytes) {
+  Barrier &there = emulator::nvidia::barrierOf(barrier, rank);
+  emulator::release(&there);
+  emulator::nvidia::arriveAt(there, bytes);
+}
+DEV void arriveAtRank(Barrier &barrier, int rank) {
+  arriveExpectAtRank(barrier, rank, 0);
+}
+DEV void waitParityOfCluster(Barrier &barrier, uint32_t parity) {
+  waitParity(barrier, parity);
+}
 DEV void fenceAsyncShared() {}
 DEV void prefetchMap(const TensorMap &map) {
   emulator::nvidia::MapFields::of(map);
@@ -208,6 +225,11 @@ DEV void loadBox(void *shared, const TensorMap &map, int x, int y,
 DEV void loadBox(void *shared, const TensorMap &map, int x, int y, int z,
                  Barrier &full) {
   emulator::nvidia::loadBox(shared, map, 3, {x, y, z}, full);
+}
+DEV void loadBoxOfPair(void *shared, const TensorMap &map, int x, int y,
+                       Barrier &full, int rank) {
+  emulator::nvidia::loadBox(shared, map, 2, {x, y, 0},
+                            emulator::nvidia::barrierOf(full, rank));
 }
 DEV void loadBulk(void *shared, const void *global, int bytes, Barrier &full) {
   uint32_t address = emulator::sharedOffset(shared);

@@ -88,6 +88,7 @@ struct TensorMemory {
   std::vector<uint32_t> words =
       std::vector<uint32_t>(kTensorLanes * kTensorColumns, ~0u);
   std::map<int, int> taken; // first column -> columns
+  int workgroups = 1;       // that took them together
   bool relinquished = false;
 
   uint32_t &at(int lane, int column) {

@@ -6,123 +6,16 @@
 #ifndef TARGETS_EMULATOR_NVIDIATENSOR_H
 #define TARGETS_EMULATOR_NVIDIATENSOR_H
 
-#include "nvidiaCopy.h"
-#include "nvidiaOperand.h"
+#include "nvidiaProduct.h"
 
 namespace emulator::nvidia {
 
-/// The instruction descriptor, taken apart.
-struct TensorInstruction {
-  int rows = 0, columns = 0;
-  Major majorA = Major::K, majorB = Major::K;
-};
-
-inline TensorInstruction decodeInstruction(uint32_t word, int elementBytes) {
-  const uint32_t format = elementBytes == 2 ? 1 : 0; // bf16, e4m3
-  TensorInstruction op{int(word >> 24 & 31) << 4, int(word >> 17 & 63) << 3,
-                       Major(word >> 15 & 1), Major(word >> 16 & 1)};
-  if ((word >> 4 & 3) != 1 || (word >> 7 & 7) != format ||
-      (word >> 10 & 7) != format) {
-    fail("instruction descriptor 0x%08x: expected f32 results of %s operands",
-         word, format ? "bf16" : "e4m3");
-  }
-  if (word & 0xE080'604F) {
-    fail("instruction descriptor 0x%08x: bits that must be zero are not", word);
-  }
-  if ((op.rows != 64 && op.rows != 128) || op.columns < 8 || op.columns > 256 ||
-      (op.rows == 128 && op.columns % 16 != 0)) {
-    fail("instruction descriptor 0x%08x: no instruction of %d x %d", word,
-         op.rows, op.columns);
-  }
-  if (elementBytes == 1 && (op.majorA != Major::K || op.majorB != Major::K)) {
-    fail("instruction descriptor 0x%08x: expected K-major e4m3 operands", word);
-  }
-  return op;
-}
-
-/// Lane of row `row`: 64 rows use the first half of each wave's 32 lanes.
-inline int laneOfRow(int rows, int row) {
-  return rows == 128 ? row : row / 16 * 32 + row % 16;
-}
-
-/// The first of `columns` columns at an address, which must have been taken.
-inline int takenColumn(const TensorMemory &tensor, uint32_t address,
-                       int columns) {
-  int column = int(address & 0xFFFF);
-  auto next = tensor.taken.upper_bound(column);
-  if (next == tensor.taken.begin() ||
-      std::prev(next)->first + std::prev(next)->second < column + columns) {
-    fail("columns %d to %d of tensor memory are not allocated", column,
-         column + columns - 1);
-  }
-  return column;
-}
-
-struct TensorMma {
-  uint32_t d = 0, tensorA = 0, instruction = 0;
-  uint64_t a = 0, b = 0;
-  bool aInTensor = false, add = false;
-  int elementBytes = 2;
-};
-
-inline void readTensorA(TensorMemory &tensor, const TensorMma &op,
-                        const TensorInstruction &shape, float *a) {
-  constexpr int kDepth = 16;
-  int first = takenColumn(tensor, op.tensorA, kDepth / 2);
-  for (int row = 0; row < shape.rows; ++row) {
-    for (int k = 0; k < kDepth; ++k) {
-      uint32_t word = tensor.at(laneOfRow(shape.rows, row), first + k / 2);
-      a[row * kDepth + k] = fromBf16(uint16_t(word >> k % 2 * 16));
-    }
-  }
-}
-
-inline void runTensorMma(Block &block, const TensorMma &op) {
-  static float a[128 * 32], b[32 * 256], d[128 * 256];
-  TensorMemory &tensor = stateOf(block).tensor;
-  const TensorInstruction shape =
-      decodeInstruction(op.instruction, op.elementBytes);
-  const int depth = 32 / op.elementBytes;
-  const int first = takenColumn(tensor, op.d, shape.columns);
-  if (op.d >> 16 != 0) {
-    fail("an accumulator begins at lane %u, expected 0", op.d >> 16);
-  }
-  if (op.aInTensor) {
-    readTensorA(tensor, op, shape, a);
-  } else {
-    readOperand(block, decodeBlackwell(op.a, shape.majorA, op.elementBytes), 0,
-                shape.rows, depth, a, depth, 1);
-  }
-  readOperand(block, decodeBlackwell(op.b, shape.majorB, op.elementBytes), 0,
-              shape.columns, depth, b, 1, shape.columns);
-  auto forEach = [&](auto visit) {
-    for (int row = 0; row < shape.rows; ++row) {
-      for (int column = 0; column < shape.columns; ++column) {
-        visit(d[row * shape.columns + column],
-              tensor.at(laneOfRow(shape.rows, row), first + column));
-      }
-    }
-  };
-  forEach([&](float &sum, uint32_t word) {
-    sum = op.add ? std::bit_cast<float>(word) : 0.0f;
-  });
-  multiply(d, a, b, shape.rows, shape.columns, depth);
-  forEach(
-      [&](float sum, uint32_t &word) { word = std::bit_cast<uint32_t>(sum); });
-}
-
-inline void issueTensorMma(const TensorMma &op) {
-  Block &block = *self().block;
-  stateOf(block);
-  later(lateMatrix(), kTensorQueue, "a multiplication into tensor memory",
-        [&block, op] { runTensorMma(block, op); });
-}
-
 /// Takes columns for the workgroup: the first gap that is wide enough.
-inline int takeColumns(TensorMemory &tensor, int columns) {
+inline int takeColumns(TensorMemory &tensor, int columns, int workgroups) {
   if (tensor.relinquished) {
     fail("tensorAlloc after tensorRelinquish");
   }
+  tensor.workgroups = workgroups;
   int first = 0;
   for (auto [column, count] : tensor.taken) {
     if (column - first >= columns) {
@@ -229,7 +122,7 @@ inline void tensorStore(uint32_t address, uint32_t *r, int columns) {
 
 namespace modelc {
 
-template <int Columns>
+template <int Columns, int Workgroups = 1>
 DEV void tensorAlloc(uint32_t *result) {
   static_assert(Columns >= 32 && Columns <= 512 &&
                     (Columns & (Columns - 1)) == 0,
@@ -237,7 +130,8 @@ DEV void tensorAlloc(uint32_t *result) {
   emulator::sharedOffset(result);
   emulator::collective<char>("tensorAlloc", char(0), [=](auto, auto) {
     auto &tensor = emulator::nvidia::blockState().tensor;
-    *result = uint32_t(emulator::nvidia::takeColumns(tensor, Columns));
+    *result =
+        uint32_t(emulator::nvidia::takeColumns(tensor, Columns, Workgroups));
     emulator::noteWrite(result, sizeof *result);
   });
 }
@@ -246,10 +140,15 @@ DEV void tensorRelinquish() {
     emulator::nvidia::blockState().tensor.relinquished = true;
   });
 }
-template <int Columns>
+template <int Columns, int Workgroups = 1>
 DEV void tensorFree(uint32_t address) {
   emulator::collective<char>("tensorFree", char(0), [=](auto, auto) {
-    auto &taken = emulator::nvidia::blockState().tensor.taken;
+    auto &tensor = emulator::nvidia::blockState().tensor;
+    auto &taken = tensor.taken;
+    if (tensor.workgroups != Workgroups) {
+      emulator::fail("tensorFree by %d workgroups of what %d took", Workgroups,
+                     tensor.workgroups);
+    }
     auto found = taken.find(int(address));
     if (found == taken.end() || found->second != Columns) {
       emulator::fail("tensorFree of %d columns at %u, which were not allocated",
@@ -257,6 +156,16 @@ DEV void tensorFree(uint32_t address) {
     }
     taken.erase(found);
   });
+}
+
+template <int Columns>
+DEV void tensorAllocOfPair(uint32_t *result) {
+  tensorAlloc<Columns, 2>(result);
+}
+DEV void tensorRelinquishOfPair() { tensorRelinquish(); }
+template <int Columns>
+DEV void tensorFreeOfPair(uint32_t address) {
+  tensorFree<Columns, 2>(address);
 }
 
 DEV void tensorFenceBefore() {}
@@ -287,13 +196,30 @@ DEV void tensorMmaFp8(uint32_t d, uint64_t a, uint64_t b, uint32_t instruction,
                                     .add = add,
                                     .elementBytes = 1});
 }
+DEV void tensorMmaBf16OfPair(uint32_t d, uint64_t a, uint64_t b,
+                             uint32_t instruction, bool add) {
+  emulator::nvidia::issueTensorMma({.d = d,
+                                    .instruction = instruction,
+                                    .a = a,
+                                    .b = b,
+                                    .add = add,
+                                    .workgroups = 2});
+}
+DEV void tensorMmaFp8OfPair(uint32_t d, uint64_t a, uint64_t b,
+                            uint32_t instruction, bool add) {
+  emulator::nvidia::issueTensorMma({.d = d,
+                                    .instruction = instruction,
+                                    .a = a,
+                                    .b = b,
+                                    .add = add,
+                                    .elementBytes = 1,
+                                    .workgroups = 2});
+}
 DEV void tensorCommit(Barrier &barrier) {
-  emulator::nvidia::later(
-      emulator::nvidia::lateMatrix(), emulator::nvidia::kTensorQueue,
-      "an arrival after multiplications", [&barrier] {
-        emulator::release(&barrier);
-        emulator::nvidia::arriveAt(barrier, 0, /*ofMatrix=*/true);
-      });
+  emulator::nvidia::commit(barrier, 1u << emulator::self().block->rank);
+}
+DEV void tensorCommitOfPair(Barrier &barrier, int ranks) {
+  emulator::nvidia::commit(barrier, unsigned(ranks));
 }
 
 template <class T, int N>

@@ -31,6 +31,31 @@ DEV void waitParity(Barrier &barrier, uint32_t parity) {
                "r"(parity)
                : "memory");
 }
+/// The address of what lies at `p` in the workgroup `rank` of the cluster.
+DEV uint32_t clusterAddress(const void *p, int rank) {
+  uint32_t address;
+  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(address) : "r"(sharedAddress(p)), "r"(rank));
+  return address;
+}
+/// Arrives at the barrier that the workgroup `rank` of the cluster has at the same address.
+DEV void arriveAtRank(Barrier &barrier, int rank) {
+  asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(clusterAddress(&barrier, rank))
+               : "memory");
+}
+DEV void arriveExpectAtRank(Barrier &barrier, int rank, int bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.release.cluster.shared::cluster.b64 _, [%0], %1;" ::"r"(
+                   clusterAddress(&barrier, rank)),
+               "r"(bytes)
+               : "memory");
+}
+/// waitParity where other workgroups of the cluster arrive.
+DEV void waitParityOfCluster(Barrier &barrier, uint32_t parity) {
+  asm volatile("{.reg .pred done;\n\t"
+               "again: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 done, [%0], %1;\n\t"
+               "@!done bra again;}" ::"r"(sharedAddress(&barrier)),
+               "r"(parity)
+               : "memory");
+}
 /// Orders ordinary writes to shared memory before asynchronous reads of it.
 DEV void fenceAsyncShared() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
@@ -48,6 +73,13 @@ DEV void loadBox(void *shared, const TensorMap &map, int x, int y, int z, Barrie
   asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, "
                "%4}], [%5];" ::"r"(sharedAddress(shared)),
                "l"(&map), "r"(x), "r"(y), "r"(z), "r"(sharedAddress(&full))
+               : "memory");
+}
+/// The same in a pair of workgroups; the bytes arrive at the barrier of the workgroup `rank` of the cluster.
+DEV void loadBoxOfPair(void *shared, const TensorMap &map, int x, int y, Barrier &full, int rank) {
+  asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.cta_group::2 [%0], "
+               "[%1, {%2, %3}], [%4];" ::"r"(sharedAddress(shared)),
+               "l"(&map), "r"(x), "r"(y), "r"(clusterAddress(&full, rank))
                : "memory");
 }
 /// Copies `bytes` (a multiple of 16, both sides 16-byte aligned) into shared memory.

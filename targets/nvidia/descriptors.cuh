@@ -50,7 +50,7 @@ MODELC_EVERYWHERE uint64_t sharedDescriptorBlackwell(uint32_t address, uint32_t 
 MODELC_EVERYWHERE uint64_t advanceDescriptor(uint64_t descriptor, uint32_t bytes) { return descriptor + (bytes >> 4); }
 
 /// Instruction descriptor of tcgen05.mma kind::f16: bf16 x bf16 -> f32.
-/// `rows` 64 or 128, `columns` a multiple of 8 (of 16 for 128 rows) up to 256.
+/// `rows` 64 or 128 (of a pair of workgroups 128 or 256), `columns` a multiple of 8 (of 16 for 128 rows) up to 256.
 MODELC_EVERYWHERE uint32_t tensorInstructionBf16(uint32_t rows, uint32_t columns, Major a = Major::K,
                                                  Major b = Major::K) {
   return 1u << 4 | 1u << 7 | 1u << 10 | uint32_t(a) << 15 | uint32_t(b) << 16 | (columns >> 3) << 17 |

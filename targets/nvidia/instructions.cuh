@@ -29,8 +29,10 @@
 // copy.cuh: barriers and copies
 //   Barrier (8 bytes)  initBarrier(b, arrivals)  fenceBarrierInit()
 //   arrive(b)  arriveExpect(b, bytes)  waitParity(b, parity)  fenceAsyncShared()
+//   arriveAtRank(b, rank)  arriveExpectAtRank(b, rank, bytes)  waitParityOfCluster(b, parity)
 //   TensorMap  prefetchMap(map)
 //   loadBox(shared, map, x, y[, z], full)                 one thread; arrives as bytes on full
+//   loadBoxOfPair(shared, map, x, y, full, rank)          the bytes arrive in another workgroup
 //   loadBulk(shared, global, bytes, full)                 16-byte multiples, no map
 //   storeBox(map, shared, x, y[, z])  commitStores()  waitStoresRead<pending>()  waitStores<pending>()
 //   copyAsync16(shared, global[, valid])  commitCopies()  waitCopies<pending>()  arriveAfterCopies(b)
@@ -47,6 +49,8 @@
 //   tensorAlloc<columns>(u32 *shared)  tensorRelinquish()  tensorFree<columns>(address)
 //   tensorMmaBf16(d, descriptorA, descriptorB, instruction, add)  tensorMmaFp8(...)   one thread
 //   tensorMmaBf16FromTensor(d, addressA, descriptorB, instruction, add)
+//   tensorAllocOfPair tensorRelinquishOfPair tensorFreeOfPair tensorMmaBf16OfPair tensorMmaFp8OfPair
+//   tensorCommitOfPair(b, ranks)                               two workgroups together
 //   tensorCommit(b)  tensorFenceBefore()  tensorFenceAfter()
 //   tensorLoad(T (&r)[N], address)  tensorWaitLoads(r...)      32 lanes x N columns, N 8 16 32 64
 //   tensorStore(address, T (&r)[N])  tensorWaitStores()

@@ -25,56 +25,87 @@ TILE bool isIssuer() {
 
 //===- Barriers -----------------------------------------------------------===//
 
+/// Whose words of a barrier a signal reaches: those of its own workgroup, of the
+/// first of the cluster, or of all.
+enum class Reach { Own, Leader, All };
+/// Workgroups that multiply together.
+constexpr int Pair = 2;
+
 /// The phase of a barrier that a trip completes.
+template <Reach To>
 struct BarrierTrip {
   Barrier &barrier;
   int trip;
   uint32_t parity;
 };
-template <int Slots>
+template <int Slots, Reach To = Reach::Own>
 struct Barriers {
   Barrier *words;
-  TILE_MEMBER BarrierTrip operator[](int trip) const {
+  TILE_MEMBER BarrierTrip<To> operator[](int trip) const {
     return {words[(unsigned)trip % (unsigned)Slots], trip, (unsigned)trip / (unsigned)Slots & 1};
   }
 };
 
-template <int Slots>
-TILE void startBarriers(Barriers<Slots> barriers, int arrivals) {
+template <int Slots, Reach To>
+TILE void startBarriers(Barriers<Slots, To> barriers, int arrivals) {
   if (threadId() == 0) {
     for (int i = 0; i < Slots; i++) {
       initBarrier(barriers.words[i], arrivals);
     }
   }
 }
+/// Of all workgroups of the cluster, for each other.
+template <int Cluster = 1>
 TILE void barriersAreReady() {
   if (threadId() == 0) {
     fenceBarrierInit();
   }
-  sync();
+  if constexpr (Cluster > 1) {
+    syncCluster();
+  } else {
+    sync();
+  }
 }
-TILE void arriveOnce(BarrierTrip at) {
+TILE void arriveOnce(BarrierTrip<Reach::Own> at) {
   if (isIssuer()) {
     arrive(at.barrier);
   }
 }
 /// Every wave of a role arrives for itself. Trips before the first have no word.
-TILE void arriveEachWave(BarrierTrip at) {
+template <Reach To>
+TILE void arriveEachWave(BarrierTrip<To> at) {
+  static_assert(To != Reach::All, "expected waves that signal one workgroup");
   syncWave();
   if (at.trip >= 0 && elect()) {
-    arrive(at.barrier);
+    if constexpr (To == Reach::Own) {
+      arrive(at.barrier);
+    } else {
+      arriveAtRank(at.barrier, 0);
+    }
   }
 }
-template <Callers By = Callers::All>
-TILE void arriveExpect(BarrierTrip at, int bytes) {
-  if (isIssuer<By>()) {
+template <Callers By = Callers::All, Reach To>
+TILE void arriveExpect(BarrierTrip<To> at, int bytes) {
+  static_assert(To != Reach::All, "expected copies that land in one workgroup");
+  if (!isIssuer<By>()) {
+    return;
+  }
+  if constexpr (To == Reach::Own) {
     arriveExpect(at.barrier, bytes);
+  } else {
+    arriveExpectAtRank(at.barrier, 0, bytes);
   }
 }
 /// Trips before the first are complete.
-TILE void waitFor(BarrierTrip at) {
-  if (at.trip >= 0) {
+template <Reach To>
+TILE void waitFor(BarrierTrip<To> at) {
+  if (at.trip < 0) {
+    return;
+  }
+  if constexpr (To == Reach::Own) {
     waitParity(at.barrier, at.parity);
+  } else {
+    waitParityOfCluster(at.barrier, at.parity);
   }
 }
 /// What the threads stored to shared memory becomes visible to asynchronous
@@ -105,8 +136,9 @@ TILE void copyTile(Place<S> to, const V &from) {
 
 /// Fills a place with boxes of a tensor: as many columns as lie side by side, at
 /// most 256 rows.
-template <Callers By, class S, class... Outer>
-TILE void copyBoxes(Place<S> to, const TensorMap &map, int column, int row, Barrier &full, Outer... outer) {
+template <Callers By, class S, Reach To, class... Outer>
+TILE void copyBoxes(Place<S> to, const TensorMap &map, int column, int row, BarrierTrip<To> full, Outer... outer) {
+  static_assert(To != Reach::All, "expected a box that signals one workgroup");
   constexpr int boxColumns = S::neighbours(), boxRows = smaller(S::rowCount, 256);
   if (!isIssuer<By>()) {
     return;
@@ -114,17 +146,22 @@ TILE void copyBoxes(Place<S> to, const TensorMap &map, int column, int row, Barr
   repeat<S::columnCount / boxColumns>([&](auto c) INLINE {
     repeat<S::rowCount / boxRows>([&](auto r) INLINE {
       constexpr int byte = S::at(rows(r.value * boxRows) | columns(c.value * boxColumns));
-      loadBox(to.at + byte, map, column + c.value * boxColumns, row + r.value * boxRows, outer..., full);
+      if constexpr (To == Reach::Own) {
+        loadBox(to.at + byte, map, column + c.value * boxColumns, row + r.value * boxRows, outer..., full.barrier);
+      } else {
+        loadBoxOfPair(to.at + byte, map, column + c.value * boxColumns, row + r.value * boxRows, outer..., full.barrier,
+                      0);
+      }
     });
   });
 }
-template <Callers By = Callers::All, class S>
-TILE void copyBox(Place<S> to, const TensorMap &map, int column, int row, BarrierTrip full) {
-  copyBoxes<By>(to, map, column, row, full.barrier);
+template <Callers By = Callers::All, class S, Reach To>
+TILE void copyBox(Place<S> to, const TensorMap &map, int column, int row, BarrierTrip<To> full) {
+  copyBoxes<By>(to, map, column, row, full);
 }
-template <Callers By = Callers::All, class S>
-TILE void copyBox(Place<S> to, const TensorMap &map, int column, int row, int outer, BarrierTrip full) {
-  copyBoxes<By>(to, map, column, row, full.barrier, outer);
+template <Callers By = Callers::All, class S, Reach To>
+TILE void copyBox(Place<S> to, const TensorMap &map, int column, int row, int outer, BarrierTrip<To> full) {
+  copyBoxes<By>(to, map, column, row, full, outer);
 }
 
 //===- Products of one wave -----------------------------------------------===//

@@ -13,45 +13,67 @@
 
 namespace modelc {
 
-/// One wave takes `Columns` (a power of two from 32 to 512) columns; their address lands in shared memory.
-template <int Columns>
-DEV void tensorAlloc(uint32_t *result) {
-  asm volatile("tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%0], %1;" ::"r"(sharedAddress(result)),
-               "n"(Columns)
-               : "memory");
-}
-/// This workgroup takes no more columns: the next workgroup on the unit may.
-DEV void tensorRelinquish() { asm volatile("tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;" ::: "memory"); }
-/// The wave that took the columns gives them back, before the kernel ends.
-template <int Columns>
-DEV void tensorFree(uint32_t address) {
-  asm volatile("tcgen05.dealloc.cta_group::1.sync.aligned.b32 %0, %1;" ::"r"(address), "n"(Columns) : "memory");
-}
+#define MODELC_TENSOR_COLUMNS(suffix, group)                                                                           \
+  template <int Columns>                                                                                               \
+  DEV void tensorAlloc##suffix(uint32_t *result) {                                                                     \
+    asm volatile("tcgen05.alloc.cta_group::" group                                                                     \
+                 ".sync.aligned.shared::cta.b32 [%0], %1;" ::"r"(sharedAddress(result)),                               \
+                 "n"(Columns)                                                                                          \
+                 : "memory");                                                                                          \
+  }                                                                                                                    \
+  DEV void tensorRelinquish##suffix() {                                                                                \
+    asm volatile("tcgen05.relinquish_alloc_permit.cta_group::" group ".sync.aligned;" ::: "memory");                   \
+  }                                                                                                                    \
+  template <int Columns>                                                                                               \
+  DEV void tensorFree##suffix(uint32_t address) {                                                                      \
+    asm volatile("tcgen05.dealloc.cta_group::" group ".sync.aligned.b32 %0, %1;" ::"r"(address), "n"(Columns)          \
+                 : "memory");                                                                                          \
+  }
+/// Alloc: one wave takes `Columns` (a power of two from 32 to 512) columns; their address lands in shared memory.
+/// Relinquish: this workgroup takes no more columns, the next workgroup on the unit may. Free: the wave that took the
+/// columns gives them back, before the kernel ends.
+MODELC_TENSOR_COLUMNS(, "1")
+/// The same, by one wave of each workgroup of a pair.
+MODELC_TENSOR_COLUMNS(OfPair, "2")
+#undef MODELC_TENSOR_COLUMNS
 
 /// Orders this thread's tensor instructions before a barrier or a sync.
 DEV void tensorFenceBefore() { asm volatile("tcgen05.fence::before_thread_sync;" ::: "memory"); }
 /// Orders this thread's tensor instructions after a barrier or a sync.
 DEV void tensorFenceAfter() { asm volatile("tcgen05.fence::after_thread_sync;" ::: "memory"); }
 
-#define MODELC_TENSOR_MMA(name, kind, TypeA, a_text, a_constraint)                                                     \
+#define MODELC_TENSOR_MMA(name, group, kind, TypeA, a_text, a_constraint)                                              \
   DEV void name(uint32_t d, TypeA a, uint64_t b, uint32_t instruction, bool add) {                                     \
     asm volatile("{.reg .pred p;\n\tsetp.ne.b32 p, %4, 0;\n\t"                                                         \
-                 "tcgen05.mma.cta_group::1.kind::" kind " [%0], " a_text ", %2, %3, p;}" ::"r"(d),                     \
+                 "tcgen05.mma.cta_group::" group ".kind::" kind " [%0], " a_text ", %2, %3, p;}" ::"r"(d),             \
                  a_constraint(a), "l"(b), "r"(instruction), "r"(int(add))                                              \
                  : "memory");                                                                                          \
   }
 /// d[M, N] = a[M, 16] b[16, N] (+ d where `add`) in tensor memory, issued by one thread.
-MODELC_TENSOR_MMA(tensorMmaBf16, "f16", uint64_t, "%1", "l")
+MODELC_TENSOR_MMA(tensorMmaBf16, "1", "f16", uint64_t, "%1", "l")
 /// The same with A in tensor memory: lane = row, two elements a column.
-MODELC_TENSOR_MMA(tensorMmaBf16FromTensor, "f16", uint32_t, "[%1]", "r")
+MODELC_TENSOR_MMA(tensorMmaBf16FromTensor, "1", "f16", uint32_t, "[%1]", "r")
 /// d[M, N] = a[M, 32] b[32, N] (+ d where `add`), issued by one thread.
-MODELC_TENSOR_MMA(tensorMmaFp8, "f8f6f4", uint64_t, "%1", "l")
+MODELC_TENSOR_MMA(tensorMmaFp8, "1", "f8f6f4", uint64_t, "%1", "l")
+/// The same by a pair of workgroups with descriptors that hold in both: each has 128 rows of a and of d, and the first
+/// one the first half of the columns of b. One thread of the first workgroup issues.
+MODELC_TENSOR_MMA(tensorMmaBf16OfPair, "2", "f16", uint64_t, "%1", "l")
+MODELC_TENSOR_MMA(tensorMmaFp8OfPair, "2", "f8f6f4", uint64_t, "%1", "l")
 #undef MODELC_TENSOR_MMA
 
 /// `barrier` gets one arrival when all tensor multiplications of this thread so far are done.
 DEV void tensorCommit(Barrier &barrier) {
   asm volatile(
       "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%0];" ::"r"(sharedAddress(&barrier))
+      : "memory");
+}
+
+/// The same for products of a pair: at the barriers of the workgroups of the cluster whose bits of `ranks` are set.
+DEV void tensorCommitOfPair(Barrier &barrier, int ranks) {
+  asm volatile(
+      "tcgen05.commit.cta_group::2.mbarrier::arrive::one.shared::cluster.multicast::cluster.b64 [%0], %1;" ::"r"(
+          sharedAddress(&barrier)),
+      "h"(uint16_t(ranks))
       : "memory");
 }
 

@@ -11,12 +11,17 @@ namespace modelc {
 /// Takes columns of tensor memory for the whole workgroup. Their address arrives
 /// in the first word of `shared`, which is free again afterwards: a word of its
 /// own would cost the line that dynamic shared memory is aligned to.
-template <int Columns>
+template <int Columns, int Workgroups = 1>
 TILE uint32_t allocTensor(char *shared) {
   uint32_t *word = (uint32_t *)shared;
   if (waveId() == 0) {
-    tensorAlloc<Columns>(word);
-    tensorRelinquish();
+    if constexpr (Workgroups == Pair) {
+      tensorAllocOfPair<Columns>(word);
+      tensorRelinquishOfPair();
+    } else {
+      tensorAlloc<Columns>(word);
+      tensorRelinquish();
+    }
     fenceAsyncShared(); // boxes come to the word's place
   }
   tensorFenceBefore();
@@ -26,12 +31,21 @@ TILE uint32_t allocTensor(char *shared) {
   sync();
   return address;
 }
-template <int Columns>
+/// A pair ends together: each signals barriers of the other to its end.
+template <int Columns, int Workgroups = 1>
 TILE void freeTensor(uint32_t address) {
   tensorFenceBefore();
-  sync();
+  if constexpr (Workgroups == Pair) {
+    syncCluster();
+  } else {
+    sync();
+  }
   if (waveId() == 0) {
-    tensorFree<Columns>(address);
+    if constexpr (Workgroups == Pair) {
+      tensorFreeOfPair<Columns>(address);
+    } else {
+      tensorFree<Columns>(address);
+    }
   }
 }
 
@@ -49,9 +63,15 @@ struct TensorRing {
   }
 };
 
-template <Callers By = Callers::All>
-TILE void arriveAfterMma(BarrierTrip at) {
-  if (isIssuer<By>()) {
+template <Callers By = Callers::All, int Workgroups = 1, Reach To>
+TILE void arriveAfterMma(BarrierTrip<To> at) {
+  static_assert((Workgroups == Pair) == (To == Reach::All), "expected a pair that signals both of its workgroups");
+  if (!isIssuer<By>()) {
+    return;
+  }
+  if constexpr (Workgroups == Pair) {
+    tensorCommitOfPair(at.barrier, 3);
+  } else {
     tensorCommit(at.barrier);
   }
 }
@@ -64,7 +84,7 @@ TILE uint64_t tensorDescriptor(Place<S> place, int byte) {
 }
 
 struct Tcgen05Bf16 {
-  static constexpr int k = 16;
+  static constexpr int k = 16, workgroups = 1;
   TILE_CONSTEXPR static uint32_t instruction(int rows, int columns, bool transposed) {
     return tensorInstructionBf16(rows, columns, Major::K, transposed ? Major::MN : Major::K);
   }
@@ -73,7 +93,7 @@ struct Tcgen05Bf16 {
   }
 };
 struct Tcgen05F8 {
-  static constexpr int k = 32;
+  static constexpr int k = 32, workgroups = 1;
   TILE_CONSTEXPR static uint32_t instruction(int rows, int columns, bool) {
     return tensorInstructionFp8(rows, columns);
   }
@@ -82,8 +102,22 @@ struct Tcgen05F8 {
   }
 };
 
+struct Tcgen05Bf16Pair : Tcgen05Bf16 {
+  static constexpr int workgroups = Pair;
+  TILE_MEMBER static void multiply(uint32_t d, uint64_t a, uint64_t b, uint32_t instruction, bool add) {
+    tensorMmaBf16OfPair(d, a, b, instruction, add);
+  }
+};
+struct Tcgen05F8Pair : Tcgen05F8 {
+  static constexpr int workgroups = Pair;
+  TILE_MEMBER static void multiply(uint32_t d, uint64_t a, uint64_t b, uint32_t instruction, bool add) {
+    tensorMmaFp8OfPair(d, a, b, instruction, add);
+  }
+};
+
 /// c (+)= a b^T, both in shared memory; issued by one thread, done when a barrier
-/// that arrives after it says so.
+/// that arrives after it says so. Of a pair each workgroup has its rows of c and
+/// a and its half of b, at the same addresses.
 template <Callers By, class I, bool BTransposed = false, int Rows, int Columns, class SA, class SB>
 TILE void mma(TensorPlace<Rows, Columns> c, Place<SA> a, Place<SB> b, bool add = true) {
   constexpr int height = smaller(Rows, 128), width = smaller(Columns, 256);
@@ -96,10 +130,11 @@ TILE void mma(TensorPlace<Rows, Columns> c, Place<SA> a, Place<SB> b, bool add =
       repeat<SA::columnCount / I::k>([&](auto step) INLINE {
         constexpr int k = step.value * I::k;
         constexpr int byteA = SA::at(rows(i.value * height) | columns(k));
-        constexpr int byteB =
-            SB::at(BTransposed ? rows(k) | columns(j.value * width) : rows(j.value * width) | columns(k));
+        constexpr int first = j.value * width / I::workgroups;
+        constexpr int byteB = SB::at(BTransposed ? rows(k) | columns(first) : rows(first) | columns(k));
         I::multiply(c.address + i.value * Columns + j.value * width, tensorDescriptor(a, byteA),
-                    tensorDescriptor(b, byteB), I::instruction(height, width, BTransposed), add || step.value > 0);
+                    tensorDescriptor(b, byteB), I::instruction(height * I::workgroups, width, BTransposed),
+                    add || step.value > 0);
       });
     });
   });

@@ -12,7 +12,9 @@
 //   allocTensor<columns>(shared)  freeTensor<columns>(address)  TensorPlace<rows, columns>  loadTensor(tile, place[,
 //   column]) storeTensor(tile, place)  TensorRing<rows, columns, slots> r{address};  r[trip] is a place
 //   mma<Instruction>(accumulator, a, b[, add])            operands: tiles or places
-//   waitMatrix<pending>(accumulators...)
+//   Barriers<slots, Reach::Leader> b{words};              signals go to the first workgroup of the cluster (All: to
+//   all) barriersAreReady<cluster>()  allocTensor<columns, Pair>  freeTensor<columns, Pair>  arriveAfterMma<caller,
+//   Pair> waitMatrix<pending>(accumulators...)
 //
 // Copies of boxes, arrivals, products into tensor memory: all threads call, one
 // thread acts; with the template argument OneThread only that thread calls.

@@ -1,9 +1,9 @@
 //===- RoleCheckTest.cpp - Barriers between roles, and planted faults -----===//
 //
 // A ring between one thread that copies, one that multiplies into an
-// accumulator and waves that store it; and one between copies and waves that
-// multiply into registers. Each fault is found in some of the orders;
-// roles.test checks it.
+// accumulator and waves that store it, in one workgroup and in a pair; and one
+// between copies and waves that multiply into registers. Each fault is found in
+// some of the orders; roles.test checks it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,6 +25,9 @@ struct Ring {
   int64_t expects = 64;      ///< bytes that a trip announces
   bool afterProducts = true; ///< a slot is released when its product is done
   bool waitsForDone = true, sendsDone = true;
+  /// Of a pair: copies of the second are announced in the first; products
+  /// signal both.
+  bool fillsFirst = true, signalsBoth = true;
 };
 } // namespace
 
@@ -113,6 +116,36 @@ static RoleCheck::Roles intoRegisters(const Ring &ring) {
   return {matrix, matrix, makeLoad(ring)};
 }
 
+/// Steps of the second workgroup of a pair: its own places, and signals that go
+/// to the first.
+static std::vector<WaitStep> inSecond(std::vector<WaitStep> role) {
+  for (WaitStep &step : role) {
+    step.awaitedRank = 1;
+    for (StepAccess &access : step.accesses) {
+      access.key.rank = 1;
+    }
+  }
+  return role;
+}
+
+/// Two workgroups, of which the first multiplies for both.
+static RoleCheck::Roles inPair(const Ring &ring) {
+  RoleCheck::Roles first = intoTensor(ring), second = first;
+  for (WaitStep &step : first[2]) {
+    auto own = step.accesses;
+    for (StepAccess access : own) {
+      access.key.rank = 1;
+      step.accesses.push_back(access);
+    }
+    step.signal.lastRank = ring.signalsBoth ? 1 : 0;
+  }
+  for (WaitStep &step : second[1]) {
+    step.signal.firstRank = step.signal.lastRank = ring.fillsFirst ? 0 : 1;
+  }
+  return {first[0], first[1], first[2], inSecond(second[0]),
+          inSecond(second[1])};
+}
+
 /// Orders of 60 in which something is wrong, and what it is in the first.
 static void report(const char *name, const Ring &ring,
                    RoleCheck::Roles (*make)(const Ring &)) {
@@ -164,4 +197,9 @@ int main() {
   report("tensor, released at issue", {.afterProducts = false}, intoTensor);
   report("tensor, sum read early", {.waitsForDone = false}, intoTensor);
   report("tensor, sum never done", {.sendsDone = false}, intoTensor);
+  report("pair", {}, inPair);
+  report("pair, copies of the second announced there", {.fillsFirst = false},
+         inPair);
+  report("pair, the second never hears of products", {.signalsBoth = false},
+         inPair);
 }

@@ -160,6 +160,26 @@ func.func @silent_box(%a: !schedule.buffer<?x64xf32>, %x: !schedule.tile<4x4xf32
 
 // -----
 
+schedule.kernel @lonely_workgroup(%m: index) guard [] attributes {waves = 4 : i64} {
+  %c0 = arith.constant 0 : index
+  schedule.loop (%i) = (%c0) to (%m) on workgroups {
+    %c = schedule.map () {
+    ^bb0(%row: index, %column: index):
+      %z = arith.constant 0.0 : f32
+      schedule.yield %z : f32
+    } : () -> (!schedule.tile<16x16xf32>)
+    %part = schedule.map () {
+    ^bb0(%row: index, %column: index):
+      %z = arith.constant 0.0 : f32
+      schedule.yield %z : f32
+    } : () -> (!schedule.tile<8x16xf32>)
+    // expected-error @+1 {{expected a product of workgroups of one cluster, got 2 of a cluster of 1}}
+    %r = schedule.mma %c, %c, %part {workgroups = 2 : i64} : !schedule.tile<16x16xf32>, !schedule.tile<16x16xf32>, !schedule.tile<8x16xf32> -> !schedule.tile<16x16xf32>
+  }
+}
+
+// -----
+
 func.func @inner_sizes(%c: !schedule.tile<16x16xf32>, %a: !schedule.tile<16x32xbf16>, %b: !schedule.tile<16x64xbf16>) {
   // expected-error @+1 {{inner sizes differ: expected M x K, N x K and M x N, got a = 16x32, b = 16x64, accumulator = 16x16}}
   %r = schedule.mma %c, %a, %b : !schedule.tile<16x16xf32>, !schedule.tile<16x32xbf16>, !schedule.tile<16x64xbf16> -> !schedule.tile<16x16xf32>

@@ -137,6 +137,27 @@ schedule.kernel @tensor(%m: index) guard [] attributes {waves = 4 : i64, stage =
   }
 }
 
+// CHECK-LABEL: schedule.kernel @pair(
+// CHECK-SAME: cluster = 2
+schedule.kernel @pair(%m: index) guard [] attributes {waves = 4 : i64, cluster = 2 : i64, stage = #schedule<stage final>} {
+  %c0 = arith.constant 0 : index
+  %a = schedule.alloc : !schedule.tile<128x64xbf16, shared, slots = 4>
+  %b = schedule.alloc : !schedule.tile<64x64xbf16, shared, slots = 4>
+  %acc = schedule.alloc at 0 : !schedule.tile<128x128xf32, tensor>
+  // CHECK: schedule.alloc : !schedule.barrier<2, slots = 4 to leader>
+  %full = schedule.alloc : !schedule.barrier<2, slots = 4 to leader>
+  // CHECK: schedule.alloc : !schedule.barrier<1 to all>
+  %done = schedule.alloc : !schedule.barrier<1 to all>
+  schedule.loop (%i) = (%c0) to (%m) on workgroups {
+    // CHECK: schedule.role "matrix" waves(0, 1) elect leader {
+    schedule.role "matrix" waves(0, 1) elect leader {
+      // CHECK: {asynchronous, workgroups = 2 : i64}
+      %t = schedule.mma %acc, %a[%i], %b[%i] {asynchronous, workgroups = 2 : i64} : !schedule.tile<128x128xf32, tensor>, !schedule.tile<128x64xbf16, shared, slots = 4>, !schedule.tile<64x64xbf16, shared, slots = 4> -> !schedule.token
+      schedule.arrive %done[%c0] after(%t) : !schedule.barrier<1 to all>
+    }
+  }
+}
+
 // CHECK-LABEL: func.func @plan
 func.func @plan(%tokens: index) {
   // CHECK: schedule.alloc(%{{.*}}) as{{ +}}workspace : !schedule.buffer<?x64xf32>

@@ -1,7 +1,8 @@
 // Runs an emitted product on the emulator against sums in double, with M that
 // fills its tiles and M that does not. KERNEL names the source, THREADS, SIZE
 // (of a tile) and SHARED_BYTES its launch, BOXES that operands come by tensor
-// maps.
+// maps; COLUMNS of a tile, if not SIZE, and W_ROWS of a box of w; CLUSTER_SIZE
+// workgroups start together.
 #include KERNEL
 
 #include "../../Emulator/Inputs/compare.h"
@@ -15,6 +16,15 @@ using modelc::bf16;
 #ifndef WORKGROUPS
 #define WORKGROUPS 1 << 20
 #endif
+#ifndef COLUMNS
+#define COLUMNS SIZE
+#endif
+#ifndef W_ROWS
+#define W_ROWS COLUMNS
+#endif
+#ifndef CLUSTER_SIZE
+#define CLUSTER_SIZE 1
+#endif
 
 namespace {
 
@@ -24,10 +34,10 @@ bf16 asBf16(float x) { return __builtin_bit_cast(bf16, toBf16(x)); }
 double asDouble(bf16 x) { return fromBf16(__builtin_bit_cast(uint16_t, x)); }
 
 #ifdef BOXES
-modelc::TensorMap mapOf(bf16 *base, int rows) {
+modelc::TensorMap mapOf(bf16 *base, int rows, uint32_t boxRows) {
   modelc::TensorMap map;
   const uint64_t sizes[] = {kK, uint64_t(rows)}, strides[] = {kK * 2};
-  const uint32_t box[] = {64, SIZE}, ones[] = {1, 1};
+  const uint32_t box[] = {64, boxRows}, ones[] = {1, 1};
   if (nvidia::encodeTensorMap(&map, 9, 2, base, sizes, strides, box, ones, 0, 3,
                               2, 0)) {
     std::exit(4);
@@ -45,14 +55,17 @@ void runSize(int m) {
     x = asBf16(randomNormal());
   }
   Device device{.waveSize = modelc::kWaveSize, .sharedBytes = SHARED_LIMIT};
-  Shape shape{.kernel = "linear",
-              .grid = {std::min(unsigned((m + SIZE - 1) / SIZE * (kN / SIZE)),
-                                unsigned(WORKGROUPS))},
-              .block = {THREADS},
-              .sharedBytes = SHARED_BYTES};
+  const int clusters = (m + CLUSTER_SIZE * SIZE - 1) / (CLUSTER_SIZE * SIZE);
+  Shape shape{
+      .kernel = "linear",
+      .grid = {std::min(unsigned(clusters * CLUSTER_SIZE * (kN / COLUMNS)),
+                        unsigned(WORKGROUPS))},
+      .block = {THREADS},
+      .cluster = {CLUSTER_SIZE},
+      .sharedBytes = SHARED_BYTES};
 #ifdef BOXES
-  run(device, shape, modelc::linear, d.data(), m, mapOf(a.data(), m),
-      mapOf(w.data(), kN));
+  run(device, shape, modelc::linear, d.data(), m, mapOf(a.data(), m, SIZE),
+      mapOf(w.data(), kN, W_ROWS));
 #else
   run(device, shape, modelc::linear, a.data(), w.data(), d.data(), m);
 #endif

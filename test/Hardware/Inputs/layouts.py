@@ -109,6 +109,9 @@ INSTRUCTIONS = {
         "Tcgen05Bf16": {"c": row_of_thread},
         "Tcgen05Bf16FromTensor": {"a": row_of_thread, "c": row_of_thread},
         "Tcgen05F8": {"c": row_of_thread},
+        # Of two workgroups: the rows of each in its own lanes.
+        "Tcgen05Bf16Pair": {"c": row_of_thread},
+        "Tcgen05F8Pair": {"c": row_of_thread},
     },
 }
 

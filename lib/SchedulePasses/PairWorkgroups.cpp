@@ -1,0 +1,215 @@
+//===- PairWorkgroups.cpp - The workgroups of a cluster multiply together -===//
+//
+// Neighbours along the rows of the grid read the same b. Where an instruction
+// multiplies for all workgroups of a cluster, each loads its part of the rows
+// of b only, so that b comes through L2 and shared memory once for the cluster:
+//
+//   %y = load %w[%column, %k] : tile<256x64>       mma %acc, %x, %y
+//   becomes, in a cluster of two,
+//   %part = %i rem 2 * 128
+//   %y = load %w[%column + %part, %k] : tile<128x64>
+//   mma %acc, %x, %y {workgroups = 2}
+//
+// The rows of the grid become a multiple of the cluster. What the added ones
+// read and write lies beyond the limits of every access.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/SchedulePasses/Machine.h"
+#include "lib/SchedulePasses/OperandSource.h"
+#include "lib/SchedulePasses/SchedulePasses.h"
+#include "lib/SchedulePasses/Trips.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace modelc;
+using namespace modelc::schedule;
+
+namespace {
+class PairWorkgroups {
+public:
+  PairWorkgroups(KernelOp kernel, const Target &target)
+      : kernel(kernel), target(target),
+        cluster(kernel.getCluster().value_or(1)) {
+    kernel.walk([&](MmaOp mma) { mmas.push_back(mma); });
+  }
+  bool isPossible();
+  void run();
+
+private:
+  bool hasCluster();
+  bool hasInstruction(MmaOp mma);
+  bool dependsOnRow(Value value);
+  bool sharesB(MmaOp mma);
+  bool clipsRows();
+  void splitLoad(LoadOp load, Value rank);
+
+  KernelOp kernel;
+  const Target &target;
+  int64_t cluster;
+  SmallVector<MmaOp> mmas;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Legality
+//===----------------------------------------------------------------------===//
+
+/// Clusters are neighbours in the order of their launch: along the rows of a
+/// grid of rows and columns on one chiplet.
+bool PairWorkgroups::hasCluster() {
+  LoopOp grid = kernel.getGrid();
+  return cluster <= target.execution.maxClusterWorkgroups &&
+         target.execution.chiplets <= 1 &&
+         grid.getInductionVars().size() == 2 && !grid.getPersistent() &&
+         grid.getSteps().empty() && !grid.getOrder() &&
+         constantIndex(grid.getLowerBounds()[0]) == 0;
+}
+
+bool PairWorkgroups::hasInstruction(MmaOp mma) {
+  std::string a = targetSpelling(mma.getA().getType().getElementType());
+  std::string b = targetSpelling(mma.getB().getType().getElementType());
+  return llvm::any_of(target.mma, [&](const MmaRow &row) {
+    return row.workgroups == cluster && row.aType == a && row.bType == b &&
+           mma.getAccumulator().getType().getRows() == row.m &&
+           mma.getB().getType().getRows() <= row.nMax;
+  });
+}
+
+bool PairWorkgroups::dependsOnRow(Value value) {
+  Operation *op = value.getDefiningOp();
+  return value == kernel.getGrid().getInductionVars()[0] ||
+         (op && llvm::any_of(op->getOperands(), [&](Value operand) {
+            return dependsOnRow(operand);
+          }));
+}
+
+/// Whether all workgroups of a cluster load the same b, each with an a of its
+/// own.
+bool PairWorkgroups::sharesB(MmaOp mma) {
+  auto a = mma.getA().getDefiningOp<LoadOp>();
+  auto b = mma.getB().getDefiningOp<LoadOp>();
+  return isCarriedFromZero(mma) && isFedByBoxes(mma, target) && a != b &&
+         llvm::any_of(a.getOffsets(),
+                      [&](Value offset) { return dependsOnRow(offset); }) &&
+         llvm::none_of(b->getOperands(),
+                       [&](Value value) { return dependsOnRow(value); }) &&
+         mma.getB().getType().getRows() % cluster == 0;
+}
+
+/// Whether every access that goes with the row says where rows end.
+bool PairWorkgroups::clipsRows() {
+  return !kernel
+              .walk([&](Operation *op) {
+                bool isOpen = false;
+                if (auto load = dyn_cast<LoadOp>(op)) {
+                  isOpen = load.getValid().empty() &&
+                           llvm::any_of(load.getOffsets(), [&](Value offset) {
+                             return dependsOnRow(offset);
+                           });
+                } else if (auto store = dyn_cast<StoreOp>(op)) {
+                  isOpen = store.getValid().empty();
+                }
+                return WalkResult(failure(isOpen));
+              })
+              .wasInterrupted();
+}
+
+bool PairWorkgroups::isPossible() {
+  auto roles = kernel->getAttrOfType<BoolAttr>("roles");
+  return roles && roles.getValue() && hasCluster() && !mmas.empty() &&
+         llvm::all_of(
+             mmas,
+             [&](MmaOp mma) { return hasInstruction(mma) && sharesB(mma); }) &&
+         clipsRows();
+}
+
+//===----------------------------------------------------------------------===//
+// Parts of b
+//===----------------------------------------------------------------------===//
+
+/// The part of the rows that the workgroup of this rank holds.
+void PairWorkgroups::splitLoad(LoadOp load, Value rank) {
+  auto tile = cast<TileType>(load.getResult().getType());
+  int64_t rows = tile.getRows() / cluster;
+  Location loc = load.getLoc();
+  OpBuilder builder(load);
+  Value first = load.getOffsets()[0];
+  if (Operation *maker = first.getDefiningOp()) {
+    builder.setInsertionPointAfter(kernel.getGrid()->isProperAncestor(maker)
+                                       ? maker
+                                       : rank.getDefiningOp());
+  }
+  Value size = constantOf(builder, loc, rows);
+  Value part = arith::MulIOp::create(builder, loc, rank, size);
+  Value own = arith::AddIOp::create(
+      builder, NameLoc::get(builder.getStringAttr("part")), first, part);
+  load.getOffsetsMutable().slice(0, 1).assign(own);
+  load.getResult().setType(
+      TileType::get({rows, tile.getColumns()}, tile.getElementType()));
+}
+
+void PairWorkgroups::run() {
+  LoopOp grid = kernel.getGrid();
+  Location loc = grid.getLoc();
+  OpBuilder builder(grid);
+  Value count = constantOf(builder, loc, cluster);
+  Value clusters =
+      arith::CeilDivSIOp::create(builder, loc, grid.getUpperBounds()[0], count);
+  Value rows = arith::MulIOp::create(builder, loc, clusters, count);
+  grid.getUpperBoundsMutable().slice(0, 1).assign(rows);
+  builder.setInsertionPointToStart(&grid.getBody().front());
+  Value rank = arith::RemSIOp::create(
+      builder, NameLoc::get(builder.getStringAttr("rank")),
+      grid.getInductionVars()[0], count);
+  SmallPtrSet<Operation *, 2> split;
+  for (MmaOp mma : mmas) {
+    auto load = mma.getB().getDefiningOp<LoadOp>();
+    if (split.insert(load).second) {
+      splitLoad(load, rank);
+    }
+    mma.setWorkgroups(cluster);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+LogicalResult modelc::pairWorkgroups(KernelOp kernel, const Target &target) {
+  bool isPaired =
+      kernel
+          .walk([](MmaOp mma) {
+            return WalkResult(failure(mma.getWorkgroups().has_value()));
+          })
+          .wasInterrupted();
+  if (!kernel.getCluster() || isPaired) {
+    return success();
+  }
+  PairWorkgroups pair(kernel, target);
+  if (pair.isPossible()) {
+    pair.run();
+  } else {
+    kernel.removeClusterAttr();
+  }
+  return success();
+}
+
+namespace modelc {
+#define GEN_PASS_DEF_SCHEDULEPAIRWORKGROUPS
+#include "lib/SchedulePasses/Passes.h.inc"
+
+namespace {
+struct PairWorkgroupsPass
+    : impl::SchedulePairWorkgroupsBase<PairWorkgroupsPass> {
+  using Base::Base;
+  void runOnOperation() override {
+    if (failed(runOnKernels(getOperation(), targetsDir, overrides,
+                            pairWorkgroups))) {
+      signalPassFailure();
+    }
+  }
+};
+} // namespace
+} // namespace modelc
