@@ -312,30 +312,31 @@ SmallVector<LinearTile> Tiling::candidates(const LinearShape &shape,
 
 SmallVector<LinearTile> Tiling::paired(const LinearShape &shape,
                                        Range rows) const {
-  constexpr size_t kMost = 2;
   int64_t judged = std::min(rows.maximum, kJudgedRows);
   int64_t elementBits = shape.element.getIntOrFloatBitWidth();
-  SmallVector<std::pair<std::pair<double, size_t>, LinearTile>> legal;
+  SmallVector<LinearTile> tiles;
   for (const MmaRow *row : rowsFor(shape)) {
     if (row->workgroups == 1 || judged < row->workgroups * row->m) {
       continue;
     }
-    for (int64_t n = row->nMax; n >= row->nMin && n >= row->m; n /= 2) {
+    for (int64_t n = row->nMax; n >= std::max(row->nMin, row->m); n /= 2) {
+      std::optional<std::pair<double, LinearTile>> best;
       for (int64_t kBytes : {128, 256}) {
         LinearTile tile{row->m, n, kBytes * 8 / elementBits};
         tile.cluster = row->workgroups;
         tile.hasRoles = true;
         if (reasonAgainst(shape, tile, row).empty()) {
-          legal.push_back(
-              {{bound(shape, tile, *row, judged), legal.size()}, tile});
+          double seconds = bound(shape, tile, *row, judged);
+          if (!best || seconds < best->first) {
+            best = {seconds, tile};
+          }
         }
+      }
+      if (best) {
+        tiles.push_back(best->second);
       }
     }
   }
-  llvm::sort(legal, [](auto &a, auto &b) { return a.first < b.first; });
-  SmallVector<LinearTile> tiles;
-  llvm::append_range(tiles, llvm::make_second_range(ArrayRef(legal).take_front(
-                                std::min(legal.size(), kMost))));
   return tiles;
 }
 

@@ -40,7 +40,7 @@ public:
   llvm::SmallVector<LinearTile> staggered(const LinearShape &shape,
                                           Range rows) const;
   /// Tiles that the workgroups of a cluster multiply together, each its own
-  /// rows of them, where an instruction does; best bound first.
+  /// rows of them, where an instruction does; widest first.
   llvm::SmallVector<LinearTile> paired(const LinearShape &shape,
                                        Range rows) const;
   /// Why the target cannot run the tile, or empty.

@@ -187,7 +187,17 @@ static Phase &phaseOf(Places &places, LoopOp loop, OpBuilder &builder,
   return phase;
 }
 
-/// The operand as a place filled by a box copy.
+/// Whether all that a load asks for is known before `op` of its block.
+static bool isKnownBefore(LoadOp load, Operation *op) {
+  return llvm::all_of(load->getOperands(), [&](Value operand) {
+    Operation *maker = operand.getDefiningOp();
+    return !maker || maker->getBlock() != op->getBlock() ||
+           maker->isBeforeInBlock(op);
+  });
+}
+
+/// The operand as a place filled by a box copy: before the wait of the loop,
+/// behind which products stand.
 static Value makeBox(Places &places, LoadOp load, LoopOp loop) {
   bool isNew;
   Value place = placeFor(places, load, isNew);
@@ -197,6 +207,10 @@ static Value makeBox(Places &places, LoadOp load, LoopOp loop) {
   auto tile = cast<TileType>(load.getResult().getType());
   Location loc = load.getLoc();
   OpBuilder builder(load);
+  Operation *wait = places.ofLoop[loop].wait;
+  if (wait && isKnownBefore(load, wait)) {
+    builder.setInsertionPoint(wait);
+  }
   Value trip = tripOf(builder, loop);
   Phase &phase = phaseOf(places, loop, builder, trip);
   phase.arrive.setBytes(*phase.arrive.getBytes() + tile.getBytes());

@@ -60,4 +60,44 @@ KERNEL(128, 1) tensor(float *out, uint32_t *words) {
   }
 }
 
+KERNEL(128, 1) CLUSTER(2) tensorOfPair(GRID_CONSTANT TensorMap map) {
+  DYNAMIC_SHARED(memory);
+  SHARED(Barrier, full, 1);
+  SHARED(Barrier, done, 1);
+  SHARED(uint32_t, base, 1);
+  if (waveId() == 0 && elect()) {
+    initBarrier(full[0], 3);
+    initBarrier(done[0], 1);
+    fenceBarrierInit();
+  }
+  if (waveId() == 1) {
+    tensorAllocOfPair<64>(base);
+    tensorRelinquishOfPair();
+  }
+  tensorFenceBefore();
+  syncCluster();
+  tensorFenceAfter();
+  if (waveId() == 0 && elect()) {
+    arriveExpectAtRank(full[0], 0, 16384);
+    loadBoxOfPair(memory, map, 0, clusterRank() * 128, full[0], 0);
+    if (clusterRank() == 1) {
+      arriveAtRank(full[0], 0);
+    } else {
+      waitParityOfCluster(full[0], 0);
+      const uint64_t a = sharedDescriptorBlackwell(sharedAddress(memory));
+      tensorMmaBf16OfPair(base[0], a, a, tensorInstructionBf16(256, 64), false);
+      tensorMmaFp8OfPair(base[0], a, a, tensorInstructionFp8(256, 64), true);
+      tensorCommitOfPair(done[0], 3);
+    }
+  }
+  syncWave();
+  waitParityOfCluster(done[0], 0);
+  tensorFenceAfter();
+  tensorFenceBefore();
+  syncCluster();
+  if (waveId() == 1) {
+    tensorFreeOfPair<64>(base[0]);
+  }
+}
+
 } // namespace modelc
