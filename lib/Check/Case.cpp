@@ -212,9 +212,9 @@ FailureOr<CheckCase> modelc::readCheckCase(StringRef path,
     return failure();
   }
   CaseReader reader{*file, errors};
-  const StringRef kKeys[] = {
-      "code",   "kernel",    "grid",   "block", "dynamic_shared_bytes",
-      "target", "arguments", "outputs"};
+  const StringRef kKeys[] = {"code",   "kernel",    "grid",
+                             "block",  "cluster",   "dynamic_shared_bytes",
+                             "target", "arguments", "outputs"};
   for (const Member &member : root->members) {
     if (!is_contained(kKeys, member.key)) {
       file->error(errors, member.place,
@@ -237,6 +237,9 @@ FailureOr<CheckCase> modelc::readCheckCase(StringRef path,
   }
   if (const Node *bytes = root->find("dynamic_shared_bytes")) {
     result.dynamicSharedBytes = uint32_t(bytes->integer);
+  }
+  if (const Node *cluster = root->find("cluster")) {
+    result.cluster = std::max(uint32_t(cluster->integer), 1u);
   }
   return result;
 }

@@ -58,6 +58,7 @@ struct CheckCase {
   std::string code, kernel;
   std::array<uint32_t, 3> grid = {1, 1, 1};  // workgroups
   std::array<uint32_t, 3> block = {1, 1, 1}; // lanes
+  uint32_t cluster = 1; // workgroups that start together, along x
   uint32_t dynamicSharedBytes = 0;
   std::string target; // name or path of a target file; may be empty
   std::vector<CheckArgument> arguments;

@@ -87,10 +87,12 @@ uint8_t *Access::find(const Where &where, unsigned lane) {
     return nullptr;
   }
   if (where.space == Space::Shared) {
-    shared[lane] = uint32_t(where.address);
+    auto address = uint32_t(where.address);
+    shared[lane] = address;
     anyShared = true;
-    return touchShared(warp, uint32_t(where.address), bytes,
-                       {writes, false, warp.now()});
+    return resolveShared(warp, address)
+               ? touchShared(warp, address, bytes, {writes, false, warp.now()})
+               : nullptr;
   }
   return where.space == Space::Local ? findLocal(where.address, lane)
                                      : findGlobal(where.address, lane);

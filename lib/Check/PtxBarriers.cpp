@@ -1,6 +1,7 @@
 //===- PtxBarriers.cpp - Arrivals, expected bytes, phases -----------------===//
 
 #include "lib/Check/PtxBarriers.h"
+#include "llvm/ADT/STLExtras.h"
 
 using namespace modelc::ptx;
 using llvm::ArrayRef;
@@ -14,10 +15,32 @@ void modelc::ptx::doLater(Warp &warp, Order order, std::function<void()> run) {
       {&warp, warp.current, std::move(run)});
 }
 
+/// Fails where the workgroup of a cluster has ended, and with it its memory.
+static bool isAlive(Warp &warp, uint32_t address) {
+  unsigned rank = address >> kRankShift;
+  bool isAlone = warp.block->ranks() == 1;
+  bool lives =
+      isAlone || llvm::any_of(warp.block->warps, [&](const Warp &other) {
+        return other.rank == rank && other.state != Warp::State::Ended;
+      });
+  if (!lives) {
+    warp.fail("signals workgroup " + Twine(rank) +
+              " of the cluster, which has ended");
+  }
+  return lives;
+}
+
+void modelc::ptx::arriveFrom(Warp &warp, uint32_t address,
+                             const Arrival &arrival, const Knowledge &with) {
+  if (isAlive(warp, address)) {
+    arriveAt(warp, warp.block->barriers[address], arrival, with);
+  }
+}
+
 Barrier *modelc::ptx::findBarrier(Warp &warp, uint32_t address) {
   auto found = warp.block->barriers.find(address);
   if (found == warp.block->barriers.end()) {
-    warp.fail("expected a barrier at byte " + Twine(address) +
+    warp.fail("expected a barrier at byte " + Twine(ofRank(address, 0)) +
               " of shared memory, got none that was initialised");
     return nullptr;
   }
@@ -76,7 +99,8 @@ static void initialise(Warp &warp, const Instruction &i) {
     if (address % kBarrierBytes || count < 1 || count > 1024) {
       warp.fail("expected a barrier at a multiple of 8 bytes with 1 to 1024 "
                 "arrivals, got " +
-                Twine(count) + " arrivals at byte " + Twine(address));
+                Twine(count) + " arrivals at byte " +
+                Twine(ofRank(address, 0)));
       return false;
     }
     Block &block = *warp.block;
@@ -87,7 +111,7 @@ static void initialise(Warp &warp, const Instruction &i) {
       block.barriers.erase(old);
     } else {
       fresh.actor = block.addActor("a copy to the barrier at byte " +
-                                   std::to_string(address));
+                                   std::to_string(ofRank(address, 0)));
     }
     if (!touchShared(warp, address, kBarrierBytes, {true, false, warp.now()})) {
       return false;

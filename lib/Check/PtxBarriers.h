@@ -20,6 +20,10 @@ struct Arrival {
 void arriveAt(Warp &warp, Barrier &barrier, const Arrival &arrival,
               const Knowledge &with);
 
+/// The same at an address, from an operation that happens late.
+void arriveFrom(Warp &warp, uint32_t address, const Arrival &arrival,
+                const Knowledge &with);
+
 /// Queues an operation that happens as late as it may.
 enum class Order : uint8_t { Tensor, Copy };
 void doLater(Warp &warp, Order order, std::function<void()> run);

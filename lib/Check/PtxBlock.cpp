@@ -1,6 +1,7 @@
 //===- PtxBlock.cpp - How workgroups begin and end ------------------------===//
 
 #include "lib/Check/PtxMachine.h"
+#include "llvm/ADT/STLExtras.h"
 
 using namespace modelc::ptx;
 using llvm::Twine;
@@ -20,7 +21,7 @@ static uint32_t presetValue(const Preset &preset, const Warp &warp,
   case Special::BlockSize:
     return size[preset.axis];
   case Special::Block:
-    return warp.block->index[preset.axis];
+    return warp.block->indices[warp.rank][preset.axis];
   case Special::GridSize:
     return launch.grid[preset.axis];
   case Special::Lane:
@@ -29,17 +30,24 @@ static uint32_t presetValue(const Preset &preset, const Warp &warp,
     return warp.number;
   case Special::LanesBelow:
     return (1u << lane) - 1;
+  case Special::Rank:
+    return warp.rank;
+  case Special::Cluster:
+    return launch.cluster;
   case Special::DynamicBytes:
     return launch.dynamicBytes;
   }
   return 0;
 }
 
-static void setUpWarp(Warp &warp, Block &block, unsigned number) {
+static void setUpWarp(Warp &warp, Block &block, unsigned id) {
   const KernelRun &launch = *block.launch;
   const Program &program = *launch.program;
+  unsigned number = id % block.wavesOfOne();
   warp.block = &block;
   warp.number = number;
+  warp.rank = id / block.wavesOfOne();
+  warp.id = id;
   // What nobody has written is a NaN.
   warp.registers.assign(program.registerWords, ~0u);
   warp.predicates.assign(program.predicates, 0);
@@ -62,25 +70,40 @@ static void setUpWarp(Warp &warp, Block &block, unsigned number) {
     }
   }
   warp.paths.push_back({warp.live, 0, Path::State::Ready});
-  warp.knowledge.all.learn(number, 1);
+  warp.knowledge.all.learn(id, 1);
+}
+
+/// "wave 2", in a cluster with its workgroup.
+static std::string nameOfWave(const Block &block, unsigned id) {
+  std::string name = "wave " + std::to_string(id % block.wavesOfOne());
+  return block.ranks() == 1
+             ? name
+             : name + " of workgroup " +
+                   std::to_string(id / block.wavesOfOne()) + " of the cluster";
 }
 
 std::unique_ptr<Block> modelc::ptx::makeBlock(KernelRun &launch,
                                               uint64_t number) {
   auto block = std::make_unique<Block>();
   block->launch = &launch;
-  block->index = {uint32_t(number % launch.grid[0]),
-                  uint32_t(number / launch.grid[0] % launch.grid[1]),
-                  uint32_t(number / launch.grid[0] / launch.grid[1])};
+  unsigned ranks = launch.cluster;
+  for (uint64_t one = number * ranks; one < (number + 1) * ranks; ++one) {
+    block->indices.push_back({uint32_t(one % launch.grid[0]),
+                              uint32_t(one / launch.grid[0] % launch.grid[1]),
+                              uint32_t(one / launch.grid[0] / launch.grid[1])});
+  }
   uint64_t lanes =
       uint64_t(launch.block[0]) * launch.block[1] * launch.block[2];
-  auto waves = unsigned((lanes + kLanes - 1) / kLanes);
-  block->shared.assign(launch.sharedBytes, 0xFF);
-  block->cells.reset(launch.sharedBytes, 2 * waves);
+  auto waves = ranks * unsigned((lanes + kLanes - 1) / kLanes);
+  block->shared.assign(size_t(ranks) * launch.sharedBytes, 0xFF);
+  block->cells.reset(block->shared.size(), 2 * waves);
   block->warps.resize(waves);
-  block->matrixLog.resize((waves + 3) / 4);
+  block->arrived.resize(block->barrierOfCluster() + 1);
+  block->arrivedThreads.resize(block->barrierOfCluster() + 1);
+  block->tensors.resize(ranks);
+  block->matrixLog.resize(waves);
   for (unsigned wave = 0; wave < waves; ++wave) {
-    block->addActor("wave " + std::to_string(wave));
+    block->addActor(nameOfWave(*block, wave));
   }
   static const char *const kNames[kQueues] = {"a 16-byte copy",
                                               "a box store",
@@ -91,7 +114,7 @@ std::unique_ptr<Block> modelc::ptx::makeBlock(KernelRun &launch,
                                               "a store to tensor memory"};
   for (const char *name : kNames) {
     for (unsigned wave = 0; wave < waves; ++wave) {
-      block->addActor(std::string(name) + " of wave " + std::to_string(wave));
+      block->addActor(std::string(name) + " of " + nameOfWave(*block, wave));
     }
   }
   for (unsigned wave = 0; wave < waves; ++wave) {
@@ -115,7 +138,9 @@ void modelc::ptx::checkEnd(Block &block) {
     }
   }
   Warp &first = block.warps.front();
-  if (!block.tensor.taken.empty()) {
+  if (llvm::any_of(block.tensors, [](const TensorMemory &tensor) {
+        return !tensor.taken.empty();
+      })) {
     first.fail("the workgroup ends, but tensor memory was not freed");
   }
 }

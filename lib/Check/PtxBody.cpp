@@ -47,14 +47,10 @@ std::optional<Operand> Parser::findSpecial(StringRef name) {
                         .Case("%laneid", Special::Lane)
                         .Case("%warpid", Special::Wave)
                         .Case("%lanemask_lt", Special::LanesBelow)
+                        .Case("%cluster_ctarank", Special::Rank)
+                        .Case("%cluster_nctarank", Special::Cluster)
                         .Case("%dynamic_smem_size", Special::DynamicBytes)
                         .Default(Special::Constant);
-  if (name == "%cluster_ctarank") {
-    return constant(0);
-  }
-  if (name == "%cluster_nctarank") {
-    return constant(1);
-  }
   if (special == Special::Constant) {
     return std::nullopt;
   }

@@ -85,9 +85,8 @@ static void moveBox(Warp &warp, const Box &box, uint32_t shared,
       return false;
     }
     for (uint32_t at = 0; at < box.rowBytes(); ++at) {
-      uint32_t place =
-          swizzled(shared + row * box.rowBytes() + at, box.map.swizzleBytes) -
-          kSharedStart;
+      size_t place = warp.block->placeOf(
+          swizzled(shared + row * box.rowBytes() + at, box.map.swizzleBytes));
       bool inside = at >= first && at < last;
       if (toShared) {
         bytes[place] = inside ? global[at - first] : 0;
@@ -158,8 +157,7 @@ static bool startLoad(Warp &warp, uint32_t shared, uint32_t bytes,
 
 static void finishLoad(Warp &warp, uint32_t barrier, uint32_t bytes,
                        const Knowledge &with) {
-  arriveAt(warp, warp.block->barriers[barrier], {.expected = -int64_t(bytes)},
-           with);
+  arriveFrom(warp, barrier, {.expected = -int64_t(bytes)}, with);
 }
 
 /// [shared], [map, {x, y}], [barrier]
@@ -202,8 +200,8 @@ static void loadBulk(Warp &warp, const Instruction &i) {
     }
     doLater(warp, Order::Copy,
             [&warp, bytesFrom, shared, bytes, barrier, with = warp.release()] {
-              std::memcpy(&warp.block->shared[shared - kSharedStart], bytesFrom,
-                          bytes);
+              std::memcpy(&warp.block->shared[warp.block->placeOf(shared)],
+                          bytesFrom, bytes);
               warp.block->launch->counts.copiedBytes += bytes;
               finishLoad(warp, barrier, bytes, with);
             });

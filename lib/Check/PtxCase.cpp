@@ -128,6 +128,11 @@ static LogicalResult checkLaunch(const CheckCase &from, const KernelRun &launch,
     return say(errors, "expected a block of at most " + Twine(most) +
                            " lanes, got " + Twine(lanes));
   }
+  if (from.grid[0] % from.cluster) {
+    return say(errors, "expected a grid of whole clusters of " +
+                           Twine(from.cluster) + " workgroups, got " +
+                           Twine(from.grid[0]));
+  }
   int64_t limit =
       launch.target ? launch.target->shared.maxBytesPerWorkgroup : 0;
   if (limit && int64_t(launch.sharedBytes) > limit) {
@@ -155,6 +160,7 @@ LogicalResult modelc::ptx::runCase(const CheckCase &from, const Target *target,
   KernelRun launch;
   launch.program = &*program;
   launch.grid = from.grid;
+  launch.cluster = from.cluster;
   launch.block = from.block;
   launch.dynamicBytes = from.dynamicSharedBytes;
   launch.sharedBytes =

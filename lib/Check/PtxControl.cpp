@@ -45,6 +45,11 @@ static bool decodeEnd(Instruction &i, ArrayRef<StringRef>) {
   return true;
 }
 
+static void comeTo(Warp &warp, unsigned barrier) {
+  warp.block->arrived[barrier].join(warp.release());
+  warp.block->arrivedThreads[barrier] += kLanes;
+}
+
 /// number[, threads]: waits, or with `how` only arrives.
 static void barrier(Warp &warp, const Instruction &i) {
   Block &block = *warp.block;
@@ -52,15 +57,16 @@ static void barrier(Warp &warp, const Instruction &i) {
   uint64_t number = i.operands.empty() ? 0 : warp.value(i.operands[0], lane);
   uint64_t threads =
       i.operands.size() > 1 ? warp.value(i.operands[1], lane) : 0;
-  uint64_t most = block.warps.size() * kLanes;
+  uint64_t most = block.wavesOfOne() * kLanes;
   if (number > 15 || threads % kLanes || threads > most) {
     return warp.fail("expected barrier 0 to 15 and whole waves of the "
                      "workgroup, got barrier " +
                      llvm::Twine(number) + " of " + llvm::Twine(threads) +
                      " threads");
   }
+  unsigned here = block.numberOf(warp.rank, unsigned(number));
   for (const Warp &other : block.warps) {
-    if (other.state == Warp::State::AtBarrier && other.barrier == number &&
+    if (other.state == Warp::State::AtBarrier && other.barrier == here &&
         other.barrierThreads != threads) {
       return warp.fail("expects " + llvm::Twine(threads) +
                        " threads at a barrier where wave " +
@@ -68,14 +74,25 @@ static void barrier(Warp &warp, const Instruction &i) {
                        llvm::Twine(other.barrierThreads) + " (0: all)");
     }
   }
-  block.arrived[number].join(warp.release());
-  block.arrivedThreads[number] += kLanes;
+  comeTo(warp, here);
   if (i.how) {
     return;
   }
   warp.state = Warp::State::AtBarrier;
-  warp.barrier = unsigned(number);
+  warp.barrier = here;
   warp.barrierThreads = uint32_t(threads);
+}
+
+/// Comes to the barrier of the cluster; `how` 0: waits there, having come.
+static void barrierOfCluster(Warp &warp, const Instruction &i) {
+  unsigned here = warp.block->barrierOfCluster();
+  if (i.how) {
+    comeTo(warp, here);
+    return;
+  }
+  warp.state = Warp::State::AtBarrier;
+  warp.barrier = here;
+  warp.barrierThreads = 0;
 }
 
 static void nothing(Warp &, const Instruction &) {}
@@ -87,9 +104,9 @@ static void fenceProxy(Warp &warp, const Instruction &) {
 
 static bool decodeBarrier(Instruction &i, ArrayRef<StringRef> modifiers) {
   i.kind = check::Kind::Barrier;
-  if (has(modifiers, "cluster")) { // of one workgroup
-    bool arrives = has(modifiers, "arrive");
-    i.handler = arrives ? nothing : barrier;
+  if (has(modifiers, "cluster")) {
+    i.how = has(modifiers, "arrive");
+    i.handler = barrierOfCluster;
     i.convergent = true;
     return true;
   }

@@ -82,7 +82,8 @@ static bool readSources(Warp &warp, const Instruction &i, Sources &to,
 /// All four waves of a group must issue the same operations.
 static bool agreesWithGroup(Warp &warp, const Instruction &i,
                             const uint64_t (&descriptors)[2], bool adds) {
-  std::vector<uint64_t> &log = warp.block->matrixLog[warp.number / 4];
+  // Of the first wave of the four.
+  std::vector<uint64_t> &log = warp.block->matrixLog[warp.id - warp.number % 4];
   uint64_t hash = 0;
   for (uint64_t part : {descriptors[0], descriptors[1], uint64_t(i.shape[1]),
                         uint64_t(i.how), uint64_t(adds)}) {

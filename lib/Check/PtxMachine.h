@@ -60,7 +60,9 @@ struct Warp {
   enum class State : uint8_t { Ready, AtBarrier, Asleep, Ended };
 
   Block *block = nullptr;
-  unsigned number = 0;
+  unsigned number = 0; // in its workgroup
+  unsigned rank = 0;   // of its workgroup in the cluster
+  unsigned id = 0;     // among all waves of the cluster
   State state = State::Ready;
   Mask live = 0;   // lanes that have not ended
   Mask active = 0; // that do the current instruction
@@ -78,7 +80,7 @@ struct Warp {
   Knowledge knowledge;
   Clock tensor; // what its operations on tensor memory come behind
   Groups groups[kQueues];
-  unsigned barrier = 0;        // that it waits at
+  unsigned barrier = 0;        // that it waits at: Block::numberOf
   uint32_t barrierThreads = 0; // 0: all
   bool matrixFenced = false;   // since its last wait for matrix operations
   unsigned matrixIssued = 0;
@@ -88,7 +90,7 @@ struct Warp {
   Path &running() { return paths[path]; }
   uint32_t actor(Queue queue) const;
   /// Its clock now, as a stamp.
-  Stamp now() const { return stampOf(number, knowledge.all.timeOf(number)); }
+  Stamp now() const { return stampOf(id, knowledge.all.timeOf(id)); }
   /// When an operation of a queue issued now will be done.
   Stamp stamp(Queue queue) const {
     return stampOf(actor(queue), groups[unsigned(queue)].time);
@@ -133,28 +135,42 @@ struct TensorMemory {
   std::vector<uint32_t> words;
   Cells cells; // [part of 32 lanes][column]
   std::map<uint32_t, uint32_t> taken;
+  unsigned workgroups = 1; // that took them together
   bool relinquished = false;
   uint32_t &at(unsigned row, unsigned column) {
     return words[size_t(row) * kColumns + column];
   }
 };
 
-/// A workgroup.
+/// A workgroup, or all of a cluster: what they share is the order of things,
+/// and each other's shared memory.
 struct Block {
+  /// Barriers by number of a workgroup.
+  static constexpr unsigned kBarriers = 16;
+
   KernelRun *launch = nullptr;
-  std::array<uint32_t, 3> index = {};
-  std::vector<Warp> warps;
-  std::vector<uint8_t> shared; // from kSharedStart
+  std::vector<std::array<uint32_t, 3>> indices; // of each workgroup
+  std::vector<Warp> warps;                      // one workgroup's, the next's
+  std::vector<uint8_t> shared; // of each workgroup, from kSharedStart
   Cells cells;                 // a byte each
   std::map<uint32_t, Barrier> barriers;
   std::vector<std::string> actors; // what they are, for messages
-  Knowledge arrived[16];           // at barriers by number
-  uint32_t arrivedThreads[16] = {};
-  std::deque<Late> late[2]; // multiplications go before copies
-  TensorMemory tensor;
+  /// At barriers by number, of each workgroup; then at that of the cluster.
+  std::vector<Knowledge> arrived;
+  std::vector<uint32_t> arrivedThreads;
+  std::deque<Late> late[2];          // multiplications go before copies
+  std::vector<TensorMemory> tensors; // of each workgroup
   std::vector<std::vector<uint64_t>> matrixLog; // of four waves each
   uint32_t atomics = 0, atomicTime = 0;         // actor of atomic operations
 
+  unsigned ranks() const { return unsigned(indices.size()); }
+  unsigned wavesOfOne() const { return unsigned(warps.size()) / ranks(); }
+  unsigned numberOf(unsigned rank, unsigned barrier) const {
+    return rank * kBarriers + barrier;
+  }
+  unsigned barrierOfCluster() const { return ranks() * kBarriers; }
+  /// Where the byte at a shared address lies in `shared`.
+  size_t placeOf(uint32_t address) const;
   uint32_t addActor(std::string what);
   std::string describe(Stamp stamp) const;
 };
@@ -165,6 +181,7 @@ struct KernelRun {
   std::vector<uint64_t> executed; // by instruction, once a wave
   check::AddressSpace memory;
   std::array<uint32_t, 3> grid = {1, 1, 1}, block = {1, 1, 1};
+  uint32_t cluster = 1; // workgroups that start together
   uint32_t sharedBytes = 0, dynamicBytes = 0;
   uint64_t parameterAddress = 0;
   const Target *target = nullptr;
@@ -179,6 +196,14 @@ struct SharedUse {
   bool async = false; // by a unit that sees ordinary writes only behind a fence
   Stamp stamp = 0;
 };
+/// Shared addresses hold the rank of the workgroup in the upper 8 bits. What a
+/// program computes names its own there, 0, or another, its rank + 1.
+constexpr unsigned kRankShift = 24;
+inline uint32_t ofRank(uint32_t address, unsigned rank) {
+  return (address & ((1u << kRankShift) - 1)) | rank << kRankShift;
+}
+/// The address that one of a program means; fails if there is no such rank.
+bool resolveShared(Warp &warp, uint32_t &address);
 /// The bytes at a shared address; null after a failure (bounds, races).
 uint8_t *touchShared(Warp &warp, uint32_t address, uint32_t bytes,
                      const SharedUse &use);
@@ -187,7 +212,7 @@ uint8_t *touchShared(Warp &warp, uint32_t address, uint32_t bytes,
 bool sharedAddress(Warp &warp, const Operand &operand, unsigned lane,
                    uint32_t &address);
 
-/// The workgroup of a number, at its first instruction.
+/// The cluster of a number, at its first instruction.
 std::unique_ptr<Block> makeBlock(KernelRun &launch, uint64_t number);
 /// Fails if something is left in flight when a workgroup has ended.
 void checkEnd(Block &block);

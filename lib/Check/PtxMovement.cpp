@@ -234,6 +234,21 @@ static void convertAddress(Warp &warp, const Instruction &i) {
   });
 }
 
+/// d = a, the same address in another workgroup of the cluster.
+static void mapAddress(Warp &warp, const Instruction &i) {
+  auto *d = warp.row<uint32_t>(i.operands[0]);
+  forLanes(warp.active, [&](unsigned lane) {
+    uint64_t rank = warp.value(i.operands[2], lane);
+    if (rank >= warp.block->ranks()) {
+      warp.fail("names workgroup " + llvm::Twine(rank) + " of a cluster of " +
+                llvm::Twine(warp.block->ranks()));
+      return;
+    }
+    d[lane] =
+        ofRank(uint32_t(warp.value(i.operands[1], lane)), unsigned(rank) + 1);
+  });
+}
+
 static bool decodeAddress(Instruction &i, ArrayRef<StringRef> modifiers) {
   i.kind = check::Kind::Vector;
   i.how = has(modifiers, "to");
@@ -245,6 +260,11 @@ void modelc::ptx::addMovement(Decoders &to) {
   to["mov"] = decodeMove;
   to["shfl"] = decodeShuffle;
   to["cvta"] = decodeAddress;
+  to["mapa"] = [](Instruction &i, ArrayRef<StringRef> modifiers) {
+    i.kind = check::Kind::Vector;
+    i.handler = mapAddress;
+    return i.type == Type::U32 && has(modifiers, "shared::cluster");
+  };
   to["elect"] = [](Instruction &i, ArrayRef<StringRef>) {
     i.kind = check::Kind::Lanes;
     i.convergent = true;

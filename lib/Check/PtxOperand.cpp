@@ -38,7 +38,7 @@ bool modelc::ptx::decodeDescriptor(Warp &warp, uint64_t descriptor,
   auto bytes = [&](unsigned bit) {
     return uint32_t(descriptor >> bit & 0x3FFF) << 4;
   };
-  to.address = bytes(0);
+  to.address = ofRank(bytes(0), warp.rank);
   to.leadingBytes = bytes(16);
   to.strideBytes = bytes(32);
   std::string name =
@@ -120,7 +120,7 @@ void modelc::ptx::readOperand(const Block &block, const SharedOperand &operand,
   unsigned perUnit = 16 / operand.elementBytes;
   forUnits(operand, firstRow, rows, depth,
            [&](uint32_t address, unsigned row, unsigned k) {
-             const uint8_t *unit = &block.shared[address - kSharedStart];
+             const uint8_t *unit = &block.shared[block.placeOf(address)];
              float *to = out + row * rowStep + k * depthStep;
              for (unsigned i = 0; i < perUnit; ++i) {
                uint16_t element = unit[i];

@@ -115,6 +115,8 @@ enum class Special : uint8_t {
   Lane,       //
   Wave,       //
   LanesBelow, // as a mask
+  Rank,       // of the workgroup in its cluster
+  Cluster,    // its workgroups
   DynamicBytes,
 };
 

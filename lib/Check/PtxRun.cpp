@@ -6,8 +6,8 @@
 //
 // A wave runs until it has to wait. Asynchronous operations that arrive at a
 // barrier happen one by one when no wave of the workgroup can go on: as late as
-// they may. Workgroups run one after the other; when all that have started
-// sleep, the next one starts.
+// they may. Workgroups, those of a cluster as one, run one after the other;
+// when all that have started sleep, the next one starts.
 //
 //===----------------------------------------------------------------------===//
 
@@ -154,6 +154,10 @@ static bool passBarrier(Block &block, unsigned number) {
   uint32_t waiting = 0, ended = 0, lanes = 0;
   Warp *first = nullptr;
   for (Warp &warp : block.warps) {
+    if (number != block.barrierOfCluster() &&
+        warp.rank != number / Block::kBarriers) {
+      continue;
+    }
     ended += warp.state == Warp::State::Ended;
     lanes += kLanes;
     if (warp.state == Warp::State::AtBarrier && warp.barrier == number) {
@@ -166,9 +170,9 @@ static bool passBarrier(Block &block, unsigned number) {
   }
   uint32_t wanted = first->barrierThreads ? first->barrierThreads : lanes;
   if (block.arrivedThreads[number] < wanted) {
-    if (!first->barrierThreads && waiting + ended == block.warps.size()) {
+    if (!first->barrierThreads && (waiting + ended) * kLanes == lanes) {
       first->fail("waits at a barrier that " + Twine(ended) + " of " +
-                  Twine(block.warps.size()) + " waves have ended without");
+                  Twine(lanes / kLanes) + " waves have ended without");
     }
     return false;
   }
@@ -228,7 +232,9 @@ static void runBlock(Block &block, uint64_t &left) {
       for (Warp &warp : block.warps) {
         runWarp(warp, left);
       }
-      for (unsigned number = 0; number < 16 && launch.fault.empty(); ++number) {
+      for (unsigned number = 0;
+           number <= block.barrierOfCluster() && launch.fault.empty();
+           ++number) {
         passBarrier(block, number);
       }
     }
@@ -260,7 +266,8 @@ static void reportDeadlock(Block &block) {
 
 bool modelc::ptx::runGrid(KernelRun &launch, uint64_t maxInstructions) {
   constexpr unsigned kPatience = 10000;
-  uint64_t blocks = uint64_t(launch.grid[0]) * launch.grid[1] * launch.grid[2];
+  uint64_t blocks = uint64_t(launch.grid[0]) * launch.grid[1] * launch.grid[2] /
+                    launch.cluster;
   uint64_t started = 0, progress = 0;
   unsigned idle = 0;
   std::vector<std::unique_ptr<Block>> running;

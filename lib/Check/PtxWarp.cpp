@@ -6,7 +6,7 @@ using namespace modelc::ptx;
 using llvm::Twine;
 
 uint32_t Warp::actor(Queue queue) const {
-  return uint32_t(block->warps.size()) * (1 + unsigned(queue)) + number;
+  return uint32_t(block->warps.size()) * (1 + unsigned(queue)) + id;
 }
 
 uint64_t Warp::value(const Operand &operand, unsigned lane) {
@@ -26,7 +26,7 @@ Knowledge Warp::release() {
   Knowledge result = knowledge;
   result.all.rewind(actor(Queue::TensorLoads), publishedLoads);
   result.all.rewind(actor(Queue::TensorStores), publishedStores);
-  knowledge.all.learn(number, knowledge.all.timeOf(number) + 1);
+  knowledge.all.learn(id, knowledge.all.timeOf(id) + 1);
   return result;
 }
 
@@ -43,9 +43,26 @@ void Warp::fail(const Twine &message) {
   launch.fault =
       ("'" + Twine(text) + "' at line " + Twine(current ? current->line : 0) +
        " in kernel \"" + launch.program->name + "\", workgroup (" +
-       Twine(block->index[0]) + ", " + Twine(block->index[1]) + ", " +
-       Twine(block->index[2]) + "), wave " + Twine(number) + ": " + message)
+       Twine(block->indices[rank][0]) + ", " + Twine(block->indices[rank][1]) +
+       ", " + Twine(block->indices[rank][2]) + "), wave " + Twine(number) +
+       ": " + message)
           .str();
+}
+
+size_t Block::placeOf(uint32_t address) const {
+  return size_t(address >> kRankShift) * launch->sharedBytes +
+         ofRank(address, 0) - kSharedStart;
+}
+
+bool modelc::ptx::resolveShared(Warp &warp, uint32_t &address) {
+  uint32_t named = address >> kRankShift;
+  if (named > warp.block->ranks()) {
+    warp.fail("names workgroup " + Twine(named - 1) + " of a cluster of " +
+              Twine(warp.block->ranks()));
+    return false;
+  }
+  address = ofRank(address, named ? named - 1 : warp.rank);
+  return true;
 }
 
 uint32_t Block::addActor(std::string what) {
@@ -79,11 +96,11 @@ static std::string explain(const Warp &warp, uint32_t byte,
 uint8_t *modelc::ptx::touchShared(Warp &warp, uint32_t address, uint32_t bytes,
                                   const SharedUse &use) {
   Block &block = *warp.block;
-  uint64_t size = block.shared.size();
-  uint64_t at = uint64_t(address) - kSharedStart;
-  if (at >= size || bytes > size - at) {
-    warp.fail("accesses bytes " + Twine(address) + " to " +
-              Twine(uint64_t(address) + bytes - 1) +
+  uint64_t size = block.launch->sharedBytes;
+  uint64_t inOwn = uint64_t(ofRank(address, 0)) - kSharedStart;
+  if (inOwn >= size || bytes > size - inOwn) {
+    warp.fail("accesses bytes " + Twine(ofRank(address, 0)) + " to " +
+              Twine(uint64_t(ofRank(address, 0)) + bytes - 1) +
               " of shared memory, but the workgroup has " +
               Twine(kSharedStart) + " to " + Twine(kSharedStart + size - 1));
     return nullptr;
@@ -93,19 +110,20 @@ uint8_t *modelc::ptx::touchShared(Warp &warp, uint32_t address, uint32_t bytes,
     if (next != block.barriers.begin() &&
         std::prev(next)->first + 8 > address) {
       warp.fail("overwrites the barrier at byte " +
-                Twine(std::prev(next)->first) + " of shared memory");
+                Twine(ofRank(std::prev(next)->first, 0)) + " of shared memory");
       return nullptr;
     }
   }
   const Knowledge &known = warp.knowledge;
   Touch touch{use.writes, use.stamp, &known.all,
               use.async ? &known.fenced : &known.all};
-  if (auto conflict = block.cells.touch(size_t(at), bytes, touch)) {
-    warp.fail(
-        explain(warp, uint32_t(conflict->cell) + kSharedStart, use, *conflict));
+  size_t at = block.placeOf(address);
+  if (auto conflict = block.cells.touch(at, bytes, touch)) {
+    warp.fail(explain(warp, uint32_t(conflict->cell % size) + kSharedStart, use,
+                      *conflict));
     return nullptr;
   }
-  return &block.shared[size_t(at)];
+  return &block.shared[at];
 }
 
 bool modelc::ptx::sharedAddress(Warp &warp, const Operand &operand,
@@ -126,5 +144,5 @@ bool modelc::ptx::sharedAddress(Warp &warp, const Operand &operand,
     return false;
   }
   address = uint32_t(at);
-  return true;
+  return resolveShared(warp, address);
 }

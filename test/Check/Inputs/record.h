@@ -118,6 +118,7 @@ struct Case {
         << "{\"code\": \"" << code << "\", \"kernel\": \"" << shape.kernel
         << "\", \"grid\": " << extent(shape.grid)
         << ", \"block\": " << extent(shape.block)
+        << ", \"cluster\": " << shape.cluster.count()
         << ", \"dynamic_shared_bytes\": " << shape.sharedBytes
         << ", \"target\": \"" << CHECK_TARGET << "\",\n \"arguments\": ["
         << arguments << "],\n \"outputs\": [" << outputs << "]}\n";

@@ -73,6 +73,7 @@ EMULATOR_API int emulatorLaunch(int device, const char *kernel,
   shape.kernel = kernel;
   shape.grid = {grid[0], grid[1], grid[2]};
   shape.block = {block[0], block[1], block[2]};
+  shape.cluster = {cluster[0], cluster[1], cluster[2]};
   shape.sharedBytes = sharedBytes;
   recording::Case written(shape);
   recording::descriptions().at(kernel)(written, arguments);
