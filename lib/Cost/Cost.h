@@ -241,6 +241,10 @@ llvm::FailureOr<KernelWork> readKernel(schedule::KernelOp kernel,
                                        const Bindings &bindings,
                                        const CostOptions &options = {});
 
+/// Whether what a kernel has written is still in the last cache when the next
+/// one reads it: what fits there twice.
+bool staysCached(double bytes, const Target &target);
+
 /// Time and energy of one launch that is repeated for long.
 KernelCost estimate(const KernelWork &work, const Target &target,
                     const CostOptions &options = {});

@@ -28,7 +28,8 @@ private:
   /// The loops around the op that is read, without the dissolved ones' blocks.
   struct Nest {
     std::vector<Level> levels;
-    double executions = 1; // of its body, in the whole kernel
+    std::vector<double> counts; // iterations through each level
+    double executions = 1;      // of its body, in the whole kernel
   };
   struct Region {
     unsigned block = 0;
@@ -51,8 +52,7 @@ private:
   llvm::LogicalResult addAccess(const BufferUse &use, Region region,
                                 Step &step);
   double partBeforeEnd(const BufferUse &use, Region region) const;
-  llvm::FailureOr<double> tilesWalked(const BufferUse &use,
-                                      llvm::ArrayRef<Level> levels) const;
+  double tilesWalked(const BufferUse &use) const;
   void addOperandEdges(mlir::Operation *op, Region region, Step &step);
   void addLoopEdges(schedule::LoopOp loop, Region region, Step &step);
   void resolveCarried(schedule::LoopOp loop, unsigned block);

@@ -109,19 +109,20 @@ LogicalResult PlanReader::readAlloc(AllocOp alloc, double times) {
   return success();
 }
 
-/// Workspace that fits twice into the last cache was left there by the kernel
-/// that wrote it.
+bool staysCached(double bytes, const Target &target) {
+  return 2 * bytes <=
+         std::max<double>(target.cache.l2Bytes, target.cache.llcBytes);
+}
+
 void PlanReader::bindArguments(LaunchOp launch, KernelOp kernel,
                                Bindings &arguments, CostOptions &own) {
-  double capacity =
-      std::max<double>(target.cache.l2Bytes, target.cache.llcBytes);
   for (auto [position, value] : llvm::enumerate(launch.getArguments())) {
     if (position >= kernel.getEntry().getNumArguments()) {
       break;
     }
     std::string name = kernel.getArgumentName(position).str();
     auto found = workspaceBytes.find(value);
-    if (found != workspaceBytes.end() && 2 * found->second <= capacity) {
+    if (found != workspaceBytes.end() && staysCached(found->second, target)) {
       own.resident.push_back(name);
     }
     if (value.getType().isIndex()) {

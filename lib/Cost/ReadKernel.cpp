@@ -77,13 +77,18 @@ unsigned KernelReader::blockFor(LoopOp loop, Region region, double trips) {
 
 LogicalResult KernelReader::readLoop(LoopOp loop, Region region) {
   Nest outer = nest;
-  llvm::append_range(nest.levels, iterations.levels({loop}));
-  FailureOr<double> count = iterations.count(nest.levels);
-  if (failed(count) || failed(findLongest())) {
+  for (Level &level : iterations.levels({loop})) {
+    nest.levels.push_back(std::move(level));
+    FailureOr<double> count = iterations.count(nest.levels);
+    if (failed(count)) {
+      return failure();
+    }
+    nest.counts.push_back(nest.executions = *count);
+  }
+  if (failed(findLongest())) {
     return failure();
   }
-  double trips = *count / std::max(outer.executions, 1e-9);
-  nest.executions = *count;
+  double trips = nest.executions / std::max(outer.executions, 1e-9);
   LogicalResult result = readBody(loop, region, trips);
   nest = std::move(outer);
   return result;
@@ -162,11 +167,10 @@ LogicalResult KernelReader::findLongest() {
     return success();
   }
   FailureOr<double> most = iterations.largest(grid, inner);
-  FailureOr<double> all = iterations.count(levels);
-  if (failed(most) || failed(all)) {
+  if (failed(most)) {
     return failure();
   }
-  double mean = *all / work.workgroups();
+  double mean = nest.executions / work.workgroups();
   // Conditions and short loops do not decide the length of a workgroup.
   if (mean > 1) {
     work.longest = std::max(work.longest, *most / mean);
@@ -191,6 +195,7 @@ LogicalResult KernelReader::readGrid() {
     work.orderRows = meaning.groupRows;
   }
   nest.levels = grid;
+  nest.counts.assign(grid.size(), work.workgroups());
   nest.executions = work.workgroups();
   return success();
 }

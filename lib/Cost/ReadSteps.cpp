@@ -105,19 +105,14 @@ double KernelReader::partBeforeEnd(const BufferUse &use, Region region) const {
 
 /// Different tiles that one workgroup touches: its executions but for the loops
 /// on which the address does not depend.
-FailureOr<double> KernelReader::tilesWalked(const BufferUse &use,
-                                            ArrayRef<Level> levels) const {
+double KernelReader::tilesWalked(const BufferUse &use) const {
   SmallVector<Value> indices = indicesBehind(use.address());
   double outer = work.workgroups(), walked = 1;
-  for (unsigned i = grid.size(); i < levels.size(); ++i) {
-    FailureOr<double> count = iterations.count(levels.take_front(i + 1));
-    if (failed(count)) {
-      return failure();
-    }
-    bool walks = llvm::is_contained(indices, levels[i].index);
-    double trips = *count / std::max(outer, 1e-9);
+  for (unsigned i = grid.size(); i < nest.levels.size(); ++i) {
+    bool walks = llvm::is_contained(indices, nest.levels[i].index);
+    double trips = nest.counts[i] / std::max(outer, 1e-9);
     walked *= walks ? trips : std::min(1.0, trips);
-    outer = *count;
+    outer = nest.counts[i];
   }
   return walked;
 }
@@ -141,8 +136,7 @@ LogicalResult KernelReader::addAccess(const BufferUse &use, Region region,
   ArrayRef<Level> levels = nest.levels;
   ValidPart valid(use, iterations.knownSizes());
   FailureOr<double> inside = iterations.sum(levels, valid.limits);
-  FailureOr<double> walked = tilesWalked(use, levels);
-  if (failed(inside) || failed(walked)) {
+  if (failed(inside)) {
     return failure();
   }
   Access access;
@@ -152,7 +146,7 @@ LogicalResult KernelReader::addAccess(const BufferUse &use, Region region,
   access.bytes = bytes * *inside / std::max(nest.executions, 1e-9);
   access.bytes *= valid.isOpen ? partBeforeEnd(use, region) : 1;
   access.executions = nest.executions / work.workgroups();
-  access.walked = *walked;
+  access.walked = tilesWalked(use);
   access.uses = gridUses(use, grid, iterations);
   access.bufferBytes = bytesOf(cast<BufferType>(use.buffer.getType()));
   access.writes = use.writes;

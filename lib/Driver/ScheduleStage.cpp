@@ -14,6 +14,27 @@ using namespace modelc;
 /// Tokens that one prefill step takes at most, as serving engines chunk them.
 static constexpr int64_t kMaxStepTokens = 16384;
 
+/// Bytes of a buffer at these sizes; its rows are the one size of a linear.
+static double bytesOf(schedule::BufferType type, double rows) {
+  double bytes = type.getElementType().getIntOrFloatBitWidth() / 8.0;
+  for (int64_t extent : type.getShape()) {
+    bytes *= ShapedType::isDynamic(extent) ? rows : double(extent);
+  }
+  return bytes;
+}
+
+/// Names of the buffers that a kernel hands to the next one in the last cache.
+static void addHandedOn(schedule::KernelOp kernel, const Target &target,
+                        double rows, std::vector<std::string> &names) {
+  Block &entry = kernel.getEntry();
+  for (auto [position, argument] : llvm::enumerate(entry.getArguments())) {
+    auto type = dyn_cast<schedule::BufferType>(argument.getType());
+    if (type && staysCached(bytesOf(type, rows), target)) {
+      names.push_back(kernel.getArgumentName(position).str());
+    }
+  }
+}
+
 /// Seconds of a candidate, by the real passes and the real cost: what is judged
 /// is what would be emitted.
 static FailureOr<double> judge(const KernelSequence &kernels,
@@ -23,15 +44,19 @@ static FailureOr<double> judge(const KernelSequence &kernels,
   ScopedDiagnosticHandler quiet(kernels.front()->getContext(),
                                 [](Diagnostic &) { return success(); });
   double seconds = 0;
+  CostOptions options;
   for (schedule::KernelOp kernel : kernels) {
-    if (failed(finisher.finish(kernel))) {
+    if (failed(finisher.finishUnproven(kernel))) {
       return failure();
     }
-    FailureOr<KernelCost> cost = costKernel(kernel, target, sizes);
+    FailureOr<KernelCost> cost = costKernel(kernel, target, sizes, options);
     if (failed(cost)) {
       return failure();
     }
     seconds += cost->expectation.seconds;
+    if (kernel != kernels.back()) {
+      addHandedOn(kernel, target, sizes.at("m"), options.resident);
+    }
   }
   return seconds;
 }

@@ -299,6 +299,14 @@ struct Target {
   double clocksPerInstruction(const MmaRow &row, int64_t width = 0) const;
   /// The clock under matrix load of a type: measured, else boost.
   double sustainedHz(llvm::StringRef type) const;
+  /// Rows of tiles that the units of one chiplet should span at a time: as near
+  /// to a square as a power of two comes.
+  int64_t tileRowsOfChiplet() const;
+  /// Slots of a ring of copies into `freeBytes` of shared memory that keep
+  /// device memory busy while one of them is read: at most 8, at least 1.
+  /// Barriers free a slot a trip later than a rendezvous of all waves.
+  int64_t ringSlots(int64_t slotBytes, int64_t freeBytes,
+                    bool hasBarriers) const;
 };
 
 /// Reads a target by name ("toy", searched in `searchDirs` and the folders

@@ -1,5 +1,8 @@
 #include "lib/Hardware/Hardware.h"
+
 #include "llvm/ADT/STLExtras.h"
+#include <algorithm>
+#include <cmath>
 
 namespace modelc {
 
@@ -47,6 +50,27 @@ double Target::clocksPerInstruction(const MmaRow &row, int64_t width) const {
 double Target::sustainedHz(llvm::StringRef type) const {
   auto found = clock.sustainedHz.find(type.str());
   return found == clock.sustainedHz.end() ? clock.boostHz : found->second;
+}
+
+int64_t Target::tileRowsOfChiplet() const {
+  int64_t units = execution.units / execution.chiplets;
+  int64_t rows = 1;
+  while (rows * rows * 4 <= units) {
+    rows *= 2;
+  }
+  return rows;
+}
+
+int64_t Target::ringSlots(int64_t slotBytes, int64_t freeBytes,
+                          bool hasBarriers) const {
+  constexpr int64_t kMost = 8;
+  // Little's law, for the share of one unit.
+  double inFlight = memory.bandwidth * memory.latencyClocks / clock.boostHz /
+                    static_cast<double>(execution.units);
+  auto covering =
+      static_cast<int64_t>(std::ceil(inFlight / double(slotBytes))) + 1;
+  int64_t wanted = std::max<int64_t>(covering, hasBarriers ? 4 : 3);
+  return std::max<int64_t>(1, std::min({wanted, freeBytes / slotBytes, kMost}));
 }
 
 } // namespace modelc

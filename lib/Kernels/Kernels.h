@@ -42,11 +42,11 @@ struct KernelOptions {
   /// Rows up to which devices reduce between themselves, in one step, instead
   /// of by the vendor's library.
   int64_t maxExchangeRows = 128;
-  /// Judges candidates; without it the first legal one in order of a bound on
-  /// bytes and flops is taken.
+  /// Judges candidates; without it the first legal one in order of a preview
+  /// by arithmetic is taken.
   EvaluateKernels evaluate;
   /// Candidates that are judged for one shape and range.
-  unsigned maxCandidates = 8;
+  unsigned maxCandidates = 4;
 };
 
 /// Replaces every graph of the module, each bound to a phase, by its plan, a

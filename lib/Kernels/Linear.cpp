@@ -263,26 +263,28 @@ KernelOp kernels::buildLinearReduce(OpBuilder &builder, const Label &label,
                k.name("row", index[0] * static_cast<double>(tile.reduceM));
            Scalar column =
                k.name("column", index[1] * static_cast<double>(tile.reduceN));
-           SmallVector<Carried> sums(
-               shape.isSwiglu ? 2 : 1,
-               {"sum", k.fill("zero", linear.tile(), k.f32(), 0)});
-           auto add = [&](Scalar part, ValueRange carried) {
-             KernelBuilder::Values next;
-             for (auto [i, sum] : llvm::enumerate(carried)) {
-               Scalar base = k.constant(i * shape.columns);
-               Scalar limit = k.constant((i + 1) * shape.columns);
-               Value x =
+           KernelBuilder::Values sums;
+           for (int64_t sum = 0; sum < (shape.isSwiglu ? 2 : 1); ++sum) {
+             Scalar base = k.constant(sum * shape.columns);
+             Scalar limit = k.constant((sum + 1) * shape.columns);
+             // All parts are asked for before the first one is awaited.
+             KernelBuilder::Values parts;
+             for (int64_t part = 0; part < tile.splits; ++part) {
+               parts.push_back(
                    k.load("part_sum", linear.tile(),
-                          linear.tileAt(partial, {row, part, base + column},
-                                        limit, 0, 2));
-               next.push_back(k.map("sum", k.f32(), {sum, x},
-                                    [](Element e) { return e[0] + e[1]; }));
+                          linear.tileAt(partial,
+                                        {row, k.constant(part), base + column},
+                                        limit, 0, 2)));
              }
-             return next;
-           };
-           linear.storeResult(
-               k.loop("part", k.constant(tile.splits), "", sums, add), row,
-               column);
+             sums.push_back(k.map("sum", k.f32(), parts, [&](Element e) {
+               Scalar value = e[0];
+               for (int64_t part = 1; part < tile.splits; ++part) {
+                 value = value + e[part];
+               }
+               return value;
+             }));
+           }
+           linear.storeResult(sums, row, column);
          });
   return k.finish(label.note);
 }

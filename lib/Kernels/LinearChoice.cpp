@@ -1,5 +1,6 @@
 //===- LinearChoice.cpp - The best tile of a linear, and why --------------===//
 
+#include "lib/Kernels/LinearPreview.h"
 #include "lib/Kernels/Tiling.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -66,6 +67,26 @@ static std::string timed(const Judged::value_type &entry) {
                        entry.first * 1e6);
 }
 
+/// What may be faster than the best plain tile. Where the product runs beside
+/// its waves, copies and products may have waves of their own, or workgroups
+/// multiply together; nothing helps a tile that memory bounds.
+SmallVector<LinearTile>
+Tiling::finer(const LinearShape &shape, Range rows,
+              const std::pair<double, LinearTile> &best) const {
+  constexpr double kBoundByMemory = 1.05;
+  LinearPreview preview(target, shape, std::min(rows.maximum, kJudgedRows));
+  if (best.first <= kBoundByMemory * preview.memorySeconds()) {
+    return {};
+  }
+  SmallVector<LinearTile> tiles = paired(shape, rows);
+  LinearTile cut = best.second;
+  cut.hasRoles = true;
+  if (multipliesBeside(shape, cut)) {
+    tiles.push_back(cut);
+  }
+  return tiles;
+}
+
 FailureOr<Chosen<LinearTile>>
 Tiling::linear(OpBuilder &builder, const LinearShape &shape, Range rows) const {
   SmallVector<LinearTile> list = candidates(shape, rows);
@@ -73,7 +94,7 @@ Tiling::linear(OpBuilder &builder, const LinearShape &shape, Range rows) const {
     return failure();
   }
   if (!options.evaluate) {
-    std::string note = describe(list[0]) + ": best bound of " +
+    std::string note = describe(list[0]) + ": best preview of " +
                        std::to_string(list.size()) + " tiles";
     if (list.size() > 1) {
       note += "; next " + describe(list[1]);
@@ -85,24 +106,15 @@ Tiling::linear(OpBuilder &builder, const LinearShape &shape, Range rows) const {
   if (judged.empty()) {
     return failure();
   }
-  judged.append(judge(*this, builder, shape, staggered(shape, rows), rows));
-  // Equals stay in the order of the bound.
+  // Equals stay in the order of the preview.
   auto *best = llvm::min_element(
       judged, [](auto &a, auto &b) { return a.first < b.first; });
   std::rotate(judged.begin(), best, best + 1);
-  // Where the product runs beside its waves, copies and products may have waves
-  // of their own; a tile that memory bounds does not get faster.
-  LinearTile cut = judged[0].second;
-  cut.hasRoles = true;
-  if (multipliesBeside(shape, cut)) {
-    for (auto &entry : judge(*this, builder, shape, {cut}, rows)) {
-      if (entry.first < judged[0].first) {
-        judged.insert(judged.begin(), entry);
-      }
-    }
-  }
-  for (auto &entry : judge(*this, builder, shape, paired(shape, rows), rows)) {
-    judged.insert(entry.first < judged[0].first ? judged.begin() : judged.end(),
+  for (auto &entry :
+       judge(*this, builder, shape, finer(shape, rows, judged[0]), rows)) {
+    constexpr double kGain = 0.99;
+    judged.insert(entry.first < kGain * judged[0].first ? judged.begin()
+                                                        : judged.end(),
                   entry);
   }
   auto *next =

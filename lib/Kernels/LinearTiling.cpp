@@ -1,10 +1,11 @@
 //===- LinearTiling.cpp - Tiles of linears: enumerate, prune, judge -------===//
 //
-// The bound below orders candidates; it is not the cost. It needs microseconds
-// where the cost needs a schedule, and only decides which few are scheduled.
+// All that the target can run are enumerated and put in the order of their
+// preview, which only decides which few are scheduled and judged.
 //
 //===----------------------------------------------------------------------===//
 
+#include "lib/Kernels/LinearPreview.h"
 #include "lib/Kernels/Tiling.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -16,10 +17,9 @@ using namespace mlir;
 using namespace modelc;
 using namespace modelc::kernels;
 
-/// Slots of the ring that feeds a product: at least, and as far as they help.
-static constexpr int64_t kMinSlots = 2, kMaxSlots = 4;
-/// Bounds that differ by less are equal; then fewer bytes asked of L2 win.
-static constexpr double kTie = 1.03;
+/// Slots of the ring that feeds a product, and trips that pay for a part of the
+/// sum: at least.
+static constexpr int64_t kMinSlots = 2, kMinTrips = 4;
 /// Rows above which splitting the sum costs more than it can win.
 static constexpr int64_t kMaxSplitRows = 256;
 
@@ -65,8 +65,8 @@ static bool canShare(const MmaRow &row, int64_t m, int64_t n, int64_t waves) {
     return waves % 4 == 0 && m % (row.m * (waves / 4)) == 0 && n % width == 0 &&
            n >= row.nMin && n <= row.nMax;
   case MmaScope::Single:
-    return waves == 4 && m == row.m && n % width == 0 && n >= row.nMin &&
-           n <= row.nMax;
+    return waves % 4 == 0 && m % row.m == 0 && n % width == 0 &&
+           n >= row.nMin && n <= row.nMax;
   }
   return false;
 }
@@ -169,11 +169,15 @@ std::string Tiling::reasonAgainst(const LinearShape &shape,
   if (tile.isSwapped && row->scope == MmaScope::Wave) {
     return "both orders are alike where operands lie in registers";
   }
+  if (tile.isSwapped && tile.m == tile.n) {
+    return "both orders are alike where tiles are square";
+  }
   if (tile.isStaggered() && !canTakeTurns(target, *row, tile)) {
     return "no two groups of waves share the matrix unit";
   }
   if (row->cSpace == OperandSpace::Tensor) {
-    int64_t columns = orient(tile).second * products(shape);
+    auto [m, n] = orient(tile);
+    int64_t columns = m / row->m * n * products(shape);
     if (columns > target.tensorMemory.columns) {
       return "the accumulators exceed tensor memory";
     }
@@ -187,73 +191,9 @@ std::string Tiling::reasonAgainst(const LinearShape &shape,
     return reason;
   }
   int64_t steps = llvm::divideCeil(shape.inputs, tile.k);
-  return tile.splits > 1 && steps / tile.splits < kMaxSlots
+  return tile.splits > 1 && steps / tile.splits < kMinTrips
              ? "a part of the sum is too short"
              : "";
-}
-
-/// Bytes that one workgroup asks of L2.
-static double bytesRead(const LinearShape &shape, const LinearTile &tile) {
-  double trips = static_cast<double>(
-      llvm::divideCeil(llvm::divideCeil(shape.inputs, tile.k), tile.splits));
-  return trips * ringBytes(shape, tile);
-}
-
-static double workgroups(const LinearShape &shape, const LinearTile &tile,
-                         int64_t rows) {
-  return static_cast<double>(llvm::divideCeil(rows, tile.m * tile.cluster)) *
-         tile.cluster * llvm::divideCeil(shape.columns, tile.n) * tile.splits;
-}
-
-/// Seconds of all workgroups, each at its share of a unit.
-static double unitSeconds(const Target &target, const MmaRow &row,
-                          const LinearShape &shape, const LinearTile &tile,
-                          int64_t rows) {
-  double clock = target.clock.boostHz;
-  int64_t ring = ringBytes(shape, tile);
-  int64_t slots = std::clamp(target.shared.maxBytesPerWorkgroup / ring,
-                             kMinSlots, kMaxSlots);
-  double together = std::clamp<double>(
-      std::floor(static_cast<double>(target.shared.bytesPerUnit) /
-                 (slots * ring)),
-      1, 2);
-  double read = bytesRead(shape, tile);
-  double flop =
-      2.0 * tile.m * tile.n * products(shape) * shape.inputs / tile.splits;
-  double latency = target.memory.latencyClocks / clock;
-  double flight = read / ring * latency / (slots - 1) + latency;
-  double perRound = std::max(
-      {together * flop / (row.flopPerClock * clock),
-       together * read / (target.cache.l2BytesPerClock * clock), flight});
-  double units = static_cast<double>(target.execution.units);
-  return std::ceil(workgroups(shape, tile, rows) / (units * together)) *
-         perRound;
-}
-
-double Tiling::bound(const LinearShape &shape, const LinearTile &tile,
-                     int64_t rows) const {
-  return bound(shape, tile, *rowFor(rowsFor(shape), tile), rows);
-}
-
-double Tiling::bound(const LinearShape &shape, const LinearTile &tile,
-                     const MmaRow &row, int64_t rows) const {
-  double elementBytes = shape.element.getIntOrFloatBitWidth() / 8.0;
-  double inputs = static_cast<double>(shape.inputs);
-  double whole =
-      (static_cast<double>(rows) + shape.weightRows()) * inputs * elementBytes +
-      static_cast<double>(rows) * shape.columns * 2;
-  // Idle units ask for nothing.
-  double busy = std::min(1.0, workgroups(shape, tile, rows) /
-                                  static_cast<double>(target.execution.units));
-  double bandwidth = target.memory.bandwidth * busy;
-  double seconds =
-      std::max(unitSeconds(target, row, shape, tile, rows), whole / bandwidth);
-  if (tile.splits > 1) {
-    // Parts are written and read once more, by another kernel.
-    seconds += 8.0 * rows * shape.weightRows() * tile.splits / bandwidth +
-               target.launch.gap;
-  }
-  return seconds;
 }
 
 /// The kernel that adds the parts: enough workgroups, whole vectors.
@@ -266,22 +206,10 @@ static void chooseReduce(LinearTile &tile, const LinearShape &shape,
       std::min<int64_t>(llvm::PowerOf2Ceil(shape.columns), 4 * lanes);
 }
 
-SmallVector<LinearTile> Tiling::candidates(const LinearShape &shape,
-                                           Range rows) const {
-  int64_t elementBits = shape.element.getIntOrFloatBitWidth();
-  int64_t judged = std::min(rows.maximum, kJudgedRows);
-  SmallVector<std::pair<std::tuple<int64_t, double, size_t>, LinearTile>> legal;
-  MmaRows rowsOfTable = rowsFor(shape);
-  auto consider = [&](LinearTile tile) {
-    const MmaRow *row = rowFor(rowsOfTable, tile);
-    if (reasonAgainst(shape, tile, row).empty()) {
-      chooseReduce(tile, shape, target.execution.waveSize);
-      double seconds = bound(shape, tile, *row, judged);
-      auto step = static_cast<int64_t>(std::log(seconds) / std::log(kTie));
-      double read = workgroups(shape, tile, judged) * bytesRead(shape, tile);
-      legal.push_back({{step, read, legal.size()}, tile});
-    }
-  };
+/// Tiles of plain loops, whose waves go in step.
+static SmallVector<LinearTile> plainTiles(int64_t elementBits, Range rows,
+                                          int64_t judged) {
+  SmallVector<LinearTile> tiles;
   int64_t mostM =
       std::max<int64_t>(16, std::min<int64_t>(256, llvm::PowerOf2Ceil(judged)));
   for (int64_t m = 16; m <= mostM; m *= 2) {
@@ -293,19 +221,13 @@ SmallVector<LinearTile> Tiling::candidates(const LinearShape &shape,
               break;
             }
             for (bool isSwapped : {false, true}) {
-              consider(
+              tiles.push_back(
                   {m, n, kBytes * 8 / elementBits, waves, splits, isSwapped});
             }
           }
         }
       }
     }
-  }
-  // Equals stay in the order of enumeration: fewest waves and parts first.
-  llvm::sort(legal, [](auto &a, auto &b) { return a.first < b.first; });
-  SmallVector<LinearTile> tiles;
-  for (auto &entry : legal) {
-    tiles.push_back(entry.second);
   }
   return tiles;
 }
@@ -314,6 +236,7 @@ SmallVector<LinearTile> Tiling::paired(const LinearShape &shape,
                                        Range rows) const {
   int64_t judged = std::min(rows.maximum, kJudgedRows);
   int64_t elementBits = shape.element.getIntOrFloatBitWidth();
+  LinearPreview preview(target, shape, judged);
   SmallVector<LinearTile> tiles;
   for (const MmaRow *row : rowsFor(shape)) {
     if (row->workgroups == 1 || judged < row->workgroups * row->m) {
@@ -326,7 +249,7 @@ SmallVector<LinearTile> Tiling::paired(const LinearShape &shape,
         tile.cluster = row->workgroups;
         tile.hasRoles = true;
         if (reasonAgainst(shape, tile, row).empty()) {
-          double seconds = bound(shape, tile, *row, judged);
+          double seconds = preview.seconds(tile, *row);
           if (!best || seconds < best->first) {
             best = {seconds, tile};
           }
@@ -340,28 +263,51 @@ SmallVector<LinearTile> Tiling::paired(const LinearShape &shape,
   return tiles;
 }
 
-SmallVector<LinearTile> Tiling::staggered(const LinearShape &shape,
-                                          Range rows) const {
-  constexpr size_t kMost = 4;
-  int64_t judged = std::min(rows.maximum, kJudgedRows);
+/// Tiles in pieces whose products two groups of waves do in turns.
+static SmallVector<LinearTile> staggeredTiles(const LinearShape &shape,
+                                              int64_t pipes, int64_t judged) {
+  SmallVector<LinearTile> tiles;
   int64_t elementBits = shape.element.getIntOrFloatBitWidth();
-  SmallVector<std::pair<std::pair<double, size_t>, LinearTile>> legal;
   for (int64_t m : {256, 128}) {
     for (int64_t n : {256, 128}) {
       for (int64_t kBytes : {64, 128, 256}) {
-        LinearTile tile{m, n, kBytes * 8 / elementBits,
-                        2 * target.execution.matrixPipesPerUnit};
+        LinearTile tile{m, n, kBytes * 8 / elementBits, 2 * pipes};
         tile.piecesM = 2;
         tile.piecesN = shape.isSwiglu ? 1 : 2;
-        if (judged >= m && reasonAgainst(shape, tile).empty()) {
-          legal.push_back({{bound(shape, tile, judged), legal.size()}, tile});
+        if (judged >= m) {
+          tiles.push_back(tile);
         }
       }
     }
   }
-  llvm::sort(legal, [](auto &a, auto &b) { return a.first < b.first; });
-  SmallVector<LinearTile> tiles;
-  llvm::append_range(
-      tiles, llvm::make_second_range(ArrayRef(legal).take_front(kMost)));
+  return tiles;
+}
+
+SmallVector<LinearTile> Tiling::candidates(const LinearShape &shape,
+                                           Range rows) const {
+  int64_t judged = std::min(rows.maximum, kJudgedRows);
+  LinearPreview preview(target, shape, judged);
+  MmaRows rowsOfTable = rowsFor(shape);
+  SmallVector<LinearTile> tiles =
+      plainTiles(shape.element.getIntOrFloatBitWidth(), rows, judged);
+  tiles.append(
+      staggeredTiles(shape, target.execution.matrixPipesPerUnit, judged));
+  // Equals stay in the order of enumeration: fewest waves and parts first.
+  SmallVector<std::tuple<double, size_t, LinearTile>> legal;
+  for (LinearTile &tile : tiles) {
+    const MmaRow *row = rowFor(rowsOfTable, tile);
+    if (reasonAgainst(shape, tile, row).empty()) {
+      chooseReduce(tile, shape, target.execution.waveSize);
+      legal.push_back({preview.seconds(tile, *row), legal.size(), tile});
+    }
+  }
+  llvm::sort(legal, [](auto &a, auto &b) {
+    return std::tie(std::get<0>(a), std::get<1>(a)) <
+           std::tie(std::get<0>(b), std::get<1>(b));
+  });
+  tiles.clear();
+  for (auto &entry : legal) {
+    tiles.push_back(std::get<2>(entry));
+  }
   return tiles;
 }

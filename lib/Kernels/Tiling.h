@@ -1,7 +1,7 @@
 //===- Tiling.h - How kernels are cut over a target -----------------------===//
 //
 // For a linear: enumerate tiles, keep those that the target can run, order them
-// by a bound on bytes and flops, let the caller judge the first few on the real
+// by a preview of their seconds, let the caller judge the first few on the real
 // schedule. The others follow from the width of a row and the size of a unit.
 //
 //===----------------------------------------------------------------------===//
@@ -32,13 +32,9 @@ public:
   /// Ranges of rows that get kernels of their own; together 1 to `most`.
   static llvm::SmallVector<Range> ranges(int64_t most);
 
-  /// Candidates in order, best bound first.
+  /// Candidates in order, best preview first.
   llvm::SmallVector<LinearTile> candidates(const LinearShape &shape,
                                            Range rows) const;
-  /// Tiles in pieces whose products two groups of waves do in turns, where
-  /// waves share the matrix unit; best bound first.
-  llvm::SmallVector<LinearTile> staggered(const LinearShape &shape,
-                                          Range rows) const;
   /// Tiles that the workgroups of a cluster multiply together, each its own
   /// rows of them, where an instruction does; widest first.
   llvm::SmallVector<LinearTile> paired(const LinearShape &shape,
@@ -46,9 +42,6 @@ public:
   /// Why the target cannot run the tile, or empty.
   std::string reasonAgainst(const LinearShape &shape,
                             const LinearTile &tile) const;
-  /// Lower bound in seconds: matrix unit, memory, L2, copies in flight.
-  double bound(const LinearShape &shape, const LinearTile &tile,
-               int64_t rows) const;
   /// The best candidate. `builder` is where kernels may be built for a moment.
   llvm::FailureOr<Chosen<LinearTile>>
   linear(mlir::OpBuilder &builder, const LinearShape &shape, Range rows) const;
@@ -77,13 +70,14 @@ public:
   const KernelOptions &options;
 
 private:
+  llvm::SmallVector<LinearTile>
+  finer(const LinearShape &shape, Range rows,
+        const std::pair<double, LinearTile> &best) const;
   using MmaRows = llvm::SmallVector<const MmaRow *>;
   /// The rows of the table that multiply the elements of a shape.
   MmaRows rowsFor(const LinearShape &shape) const;
   std::string reasonAgainst(const LinearShape &shape, const LinearTile &tile,
                             const MmaRow *row) const;
-  double bound(const LinearShape &shape, const LinearTile &tile,
-               const MmaRow &row, int64_t rows) const;
   /// Whether the instruction of the tile runs beside the waves that ask for it.
   bool multipliesBeside(const LinearShape &shape, const LinearTile &tile) const;
   /// Registers of 4 bytes that a lane of such a workgroup can have.

@@ -48,15 +48,19 @@ private:
   schedule::LayoutAttr attribute(const Layout &layout) const {
     return schedule::LayoutAttr::get(kernel->getContext(), layout);
   }
-  schedule::LayoutAttr ofAccumulator(schedule::MmaOp mma) const {
-    return attribute(accumulatorLayout(splitOf(mma, target)));
+  schedule::LayoutAttr ofAccumulator(schedule::MmaOp mma) {
+    return once(mma, mma.getExchanged().value_or(0), Accumulator,
+                [&] { return accumulatorLayout(splitOf(mma, target)); });
   }
-  schedule::LayoutAttr ofA(schedule::MmaOp mma) const {
-    return attribute(operandALayout(splitOf(mma, target)));
+  schedule::LayoutAttr ofA(schedule::MmaOp mma) {
+    return once(mma, mma.getExchanged().value_or(0), A,
+                [&] { return operandALayout(splitOf(mma, target)); });
   }
-  schedule::LayoutAttr ofB(schedule::MmaOp mma) const {
-    Layout layout = operandBLayout(splitOf(mma, target));
-    return attribute(mma.getBTransposed() ? layout.transposed() : layout);
+  schedule::LayoutAttr ofB(schedule::MmaOp mma) {
+    return once(mma, mma.getExchanged().value_or(0), B, [&] {
+      Layout layout = operandBLayout(splitOf(mma, target));
+      return mma.getBTransposed() ? layout.transposed() : layout;
+    });
   }
   schedule::LayoutAttr ofScalesOfA(schedule::MmaOp mma) const {
     return attribute(scalesALayout(splitOf(mma, target)));
@@ -78,8 +82,20 @@ private:
                          target.execution.waveSize, kernel.getWaves()));
   }
 
+  /// Layouts of fragments are asked for often: for every order of operands, by
+  /// every use.
+  enum Fragment { Accumulator, A, B, kFragments };
+  schedule::LayoutAttr once(mlir::Operation *mma, int64_t exchanged,
+                            Fragment which, llvm::function_ref<Layout()> make) {
+    schedule::LayoutAttr &known =
+        fragments[{mma, unsigned(exchanged) * kFragments + which}];
+    return known ? known : known = attribute(make());
+  }
+
   schedule::KernelOp kernel;
   const Target &target;
+  llvm::DenseMap<std::pair<mlir::Operation *, unsigned>, schedule::LayoutAttr>
+      fragments;
   llvm::DenseMap<mlir::Value, schedule::LayoutAttr> layouts;
   llvm::SmallVector<mlir::Value> worklist;
 };

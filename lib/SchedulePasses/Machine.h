@@ -45,6 +45,9 @@ mlir::LogicalResult assignStorage(schedule::KernelOp kernel,
                                   const Target &target);
 mlir::LogicalResult orderGrid(schedule::KernelOp kernel, const Target &target);
 mlir::LogicalResult countWaits(schedule::KernelOp kernel, const Target &target);
+/// Without running roles against each other: of a kernel that is only judged.
+mlir::LogicalResult countWaitsUnproven(schedule::KernelOp kernel,
+                                       const Target &target);
 
 /// The waves that run an op: of its role, or of the kernel.
 int64_t wavesOf(mlir::Operation *op);

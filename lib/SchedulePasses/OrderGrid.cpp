@@ -10,17 +10,6 @@ using namespace mlir;
 using namespace modelc;
 using namespace modelc::schedule;
 
-/// Rows of tiles that the units of one chiplet should span at a time: as near
-/// to a square as a power of two comes.
-static int64_t chooseGroupRows(const Target &target) {
-  int64_t units = target.execution.units / target.execution.chiplets;
-  int64_t rows = 1;
-  while (rows * rows * 4 <= units) {
-    rows *= 2;
-  }
-  return rows;
-}
-
 /// Workgroups that are launched one after the other lie along the rows of a
 /// group: clusters are whole where a group has whole ones.
 static LogicalResult checkCluster(KernelOp kernel) {
@@ -42,7 +31,7 @@ LogicalResult modelc::orderGrid(KernelOp kernel, const Target &target) {
   if (!grid.getOrder() && multiplies && grid.getInductionVars().size() == 2) {
     grid.setOrder(
         ArrayRef<int64_t>{std::max<int64_t>(target.execution.chiplets, 1),
-                          chooseGroupRows(target)});
+                          target.tileRowsOfChiplet()});
   }
   return checkCluster(kernel);
 }

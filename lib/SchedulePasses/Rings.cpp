@@ -3,13 +3,10 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include <algorithm>
-#include <cmath>
 
 using namespace mlir;
 using namespace modelc;
 using namespace modelc::schedule;
-
-constexpr int64_t kMostSlots = 8;
 
 static TileType placeOf(CopyOp copy) {
   return cast<TileType>(copy.getDestination().getType());
@@ -68,17 +65,12 @@ int64_t modelc::chooseSlots(const Ring &ring, const Target &target,
   LoopOp loop = ring.loop;
   auto hint =
       loop->getParentOfType<KernelOp>()->getAttrOfType<IntegerAttr>("slots");
-  double neededBytes = target.memory.bandwidth * target.memory.latencyClocks /
-                       target.clock.boostHz / target.execution.units;
-  int64_t least = ring.full ? 4 : 3;
-  int64_t wanted =
-      std::max<int64_t>(least, std::ceil(neededBytes / ring.slotBytes()) + 1);
+  int64_t freeBytes = target.shared.maxBytesPerWorkgroup - takenBytes;
   if (hint) {
-    wanted = hint.getInt();
+    int64_t fits = freeBytes / ring.slotBytes();
+    return std::max<int64_t>(1, std::min(hint.getInt(), fits));
   }
-  int64_t fits =
-      (target.shared.maxBytesPerWorkgroup - takenBytes) / ring.slotBytes();
-  return std::max<int64_t>(1, std::min({wanted, fits, kMostSlots}));
+  return target.ringSlots(ring.slotBytes(), freeBytes, bool(ring.full));
 }
 
 void modelc::setSlots(const Ring &ring) {

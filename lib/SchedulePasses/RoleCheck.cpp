@@ -55,7 +55,7 @@ void RoleCheck::findHazards() {
   }
 }
 
-bool RoleCheck::count(Barriers &barriers) const {
+bool RoleCheck::count(const Roles &roles, Barriers &barriers) {
   struct Sum {
     int64_t arrivals = 0, bytes = 0, announced = 0;
     bool operator==(const Sum &) const = default;

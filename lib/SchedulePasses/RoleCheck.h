@@ -31,7 +31,7 @@ public:
 
   /// Arrivals and bytes of every barrier, whose slots are given; false where
   /// its phases differ.
-  bool count(Barriers &barriers) const;
+  static bool count(const Roles &roles, Barriers &barriers);
   /// Runs all roles once; copies complete in any order, products in theirs. The
   /// first step that begins before what it depends on is complete, or a
   /// deadlock; empty: none.

@@ -83,30 +83,42 @@ void modelc::buildSchedulePipeline(OpPassManager &manager,
 }
 
 KernelFinisher::KernelFinisher(MLIRContext *context, const Target &target) {
+  auto bound = [&target](KernelFunction function) {
+    return [function, &target](schedule::KernelOp kernel) {
+      return function(kernel, target);
+    };
+  };
   inOrder(
       [&](KernelFunction function, auto) {
-        passes.push_back([function, &target](schedule::KernelOp kernel) {
-          return function(kernel, target);
-        });
+        passes.push_back(bound(function));
+        bool proves = function == countWaits;
+        unproven.push_back(bound(proves ? countWaitsUnproven : function));
       },
       [&](auto create) {
         auto manager = std::make_shared<PassManager>(
             context, schedule::KernelOp::getOperationName());
         manager->enableVerifier(false);
         manager->addPass(create());
-        passes.push_back([manager](schedule::KernelOp kernel) {
-          return manager->run(kernel);
-        });
+        for (Passes *list : {&passes, &unproven}) {
+          list->push_back([manager](schedule::KernelOp kernel) {
+            return manager->run(kernel);
+          });
+        }
       });
 }
 
+LogicalResult KernelFinisher::run(const Passes &passes,
+                                  schedule::KernelOp kernel) {
+  return success(llvm::all_of(
+      passes, [&](const auto &pass) { return succeeded(pass(kernel)); }));
+}
+
 LogicalResult KernelFinisher::finish(schedule::KernelOp kernel) const {
-  for (const auto &pass : passes) {
-    if (failed(pass(kernel))) {
-      return failure();
-    }
-  }
-  return success();
+  return run(passes, kernel);
+}
+
+LogicalResult KernelFinisher::finishUnproven(schedule::KernelOp kernel) const {
+  return run(unproven, kernel);
 }
 
 void modelc::registerScheduleFlags() {

@@ -46,9 +46,16 @@ class KernelFinisher {
 public:
   KernelFinisher(mlir::MLIRContext *context, const Target &target);
   mlir::LogicalResult finish(schedule::KernelOp kernel) const;
+  /// The same form, unproven: of a kernel that is judged and not kept.
+  mlir::LogicalResult finishUnproven(schedule::KernelOp kernel) const;
 
 private:
-  std::vector<std::function<mlir::LogicalResult(schedule::KernelOp)>> passes;
+  using Passes =
+      std::vector<std::function<mlir::LogicalResult(schedule::KernelOp)>>;
+  static mlir::LogicalResult run(const Passes &passes,
+                                 schedule::KernelOp kernel);
+
+  Passes passes, unproven;
 };
 
 /// Makes the passes and the pipeline `schedule-finish` known by their flags.

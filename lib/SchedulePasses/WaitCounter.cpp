@@ -262,16 +262,14 @@ bool WaitCounter::mend(WaitPlan &plan, const Hazard &hazard) const {
 /// Removes added waits whose hazards others complete in time, in the order of
 /// the program.
 void WaitCounter::dropNeedless(WaitPlan &plan) const {
+  std::set<WaitSite> needed;
   for (const WaitStep &step : steps) {
     for (int queue = 0; queue < kQueues; ++queue) {
-      auto it = plan.added.find({step.op, queue});
-      if (it == plan.added.end()) {
-        continue;
-      }
-      int64_t count = it->second;
-      plan.added.erase(it);
-      if (!violations(plan).empty()) {
-        plan.added[{step.op, queue}] = count;
+      WaitSite site(step.op, queue);
+      auto dropped = plan.added.extract(site);
+      if (dropped && (needed.count(site) || !violations(plan).empty())) {
+        plan.added.insert(std::move(dropped));
+        needed.insert(site);
       }
     }
   }

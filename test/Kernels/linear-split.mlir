@@ -12,6 +12,8 @@
 // CHECK: schedule.store %{{.*}}, %partial[%row, %part, %column] valid(%m) {dims = array<i64: 0, 2>}
 
 // REDUCE: schedule.kernel @linear_reduce(%partial: !schedule.buffer<?x3x256xf32>, %residual: {{.*}}, %d: {{.*}}, %m: index)
-// REDUCE: schedule.loop (%part) = (%c0) to (%c3) on sequence
-// REDUCE: schedule.load %partial[%row_tile, %part, %column] valid(%m) {dims = array<i64: 0, 2>}
+// All parts are asked for before they are added.
+// REDUCE: schedule.load %partial[%row_tile, %c0, %column] valid(%m) {dims = array<i64: 0, 2>}
+// REDUCE-NEXT: schedule.load %partial[%row_tile, %c1, %column] valid(%m) {dims = array<i64: 0, 2>}
+// REDUCE-NEXT: schedule.load %partial[%row_tile, %c2, %column] valid(%m) {dims = array<i64: 0, 2>}
 // REDUCE: schedule.store %result, %d[%row_tile, %column]

@@ -152,11 +152,11 @@ static void report(const char *name, const Ring &ring,
   RoleCheck::Barriers barriers;
   barriers[&kFull].slots = barriers[&kEmpty].slots = ring.words;
   barriers[&kDone].slots = 1;
-  RoleCheck check(make(ring));
-  if (!check.count(barriers)) {
+  if (!RoleCheck::count(make(ring), barriers)) {
     std::printf("%s: phases differ\n", name);
     return;
   }
+  RoleCheck check(make(ring));
   if (make == intoTensor && ring.extraArrivals == 0 && ring.sendsDone) {
     std::printf("%s: full %ld x %ld bytes, empty %ld, done %ld; ", name,
                 long(barriers[&kFull].arrivals), long(barriers[&kFull].bytes),

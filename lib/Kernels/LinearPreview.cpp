@@ -1,0 +1,281 @@
+#include "lib/Kernels/LinearPreview.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace modelc;
+using namespace modelc::kernels;
+
+/// Bytes of the sums that wait to be added.
+double LinearPreview::partBytes(const LinearTile &tile) const {
+  return rows * static_cast<double>(shape.weightRows() * tile.splits) * 4;
+}
+
+/// Bytes of device memory in a clock; turning the bus around costs.
+double LinearPreview::bytesPerClock(double read, double written) const {
+  const Efficiency &efficiency = target.efficiency;
+  double copied = 2 * std::min(read, written) / (read + written);
+  double reached =
+      efficiency.read + copied * (efficiency.copy - efficiency.read);
+  return target.memory.bandwidth * reached / clockHz;
+}
+
+/// One workgroup: clocks of a unit that holds it alone, for each trip along the
+/// sum where nothing else is said.
+struct LinearPreview::Workgroup {
+  double count = 0; ///< of the grid
+  double trips = 0;
+  double aBytes = 0, bBytes = 0; ///< of one trip
+  double groupRows = 1;          ///< rows of tiles that those of a chiplet span
+  int64_t slots = 2;
+  double matrix = 0, shared = 0, l2 = 0;
+  double flop = 0;          ///< of one trip
+  double matrixSharing = 1; ///< how much longer where few waves fill the pipes
+  double chain = 0;  ///< of reads and products, where waves wait for each other
+  double stored = 0; ///< at the L2 port, once
+  double memory = 0, memoryAtEnd = 0; ///< of each trip, and once
+  double end = 0;                     ///< latencies after the last trip
+};
+
+LinearPreview::LinearPreview(const Target &target, const LinearShape &shape,
+                             int64_t rows)
+    : target(target), shape(shape), rows(static_cast<double>(rows)),
+      products(shape.isSwiglu ? 2 : 1),
+      elementBytes(shape.element.getIntOrFloatBitWidth() / 8.0),
+      clockHz(target.clock.boostHz) {
+  std::string type;
+  llvm::raw_string_ostream(type) << shape.element;
+  auto valueOf = [&](const ByType &table, double otherwise) {
+    auto found = table.find(type);
+    return found == table.end() ? otherwise : found->second;
+  };
+  matrixSlowdown =
+      std::max(1.0, target.sustainedHz(type) /
+                        (clockHz * valueOf(target.efficiency.matrix, 1)));
+  joulesPerFlop = valueOf(target.power.perFlop, target.power.perVectorFlop);
+  results = this->rows * static_cast<double>(shape.columns) *
+            shape.result.getIntOrFloatBitWidth() / 8.0;
+  operands = (static_cast<double>(shape.weightRows()) + this->rows) *
+             static_cast<double>(shape.inputs) * elementBytes;
+}
+
+/// Bytes of both operands that waves read for one trip, shared among them as a
+/// grid that reads least; operands of wider scope are read once.
+static double operandBytes(const LinearTile &tile, const MmaRow &row,
+                           double aBytes, double bBytes) {
+  if (row.scope != MmaScope::Wave) {
+    return aBytes + bBytes;
+  }
+  int64_t m = tile.pieceM() / row.m, n = tile.pieceN() / row.n;
+  int64_t waves = tile.isStaggered() ? tile.waves / 2 : tile.waves;
+  std::pair<int64_t, double> best = {0, 0};
+  for (int64_t gridM = 1; gridM <= std::min(waves, m); gridM *= 2) {
+    int64_t gridN = std::min(waves / gridM, n);
+    double bytes = aBytes * static_cast<double>(gridN) +
+                   bBytes * static_cast<double>(gridM);
+    best = std::max(best, {gridM * gridN, -bytes});
+  }
+  return -best.second;
+}
+
+/// Clocks of the units for one trip, and of the chain of waits through it.
+void LinearPreview::addTrip(Workgroup &one, const LinearTile &tile,
+                            const MmaRow &row) const {
+  double flop = 2.0 * static_cast<double>(tile.m * tile.n * tile.k) * products;
+  double bytes = one.aBytes + one.bBytes;
+  double asked = operandBytes(tile, row, one.aBytes, one.bBytes);
+  double port = target.shared.bytesPerClock;
+  double latency = target.shared.latencyClocks;
+  one.flop = flop;
+  one.matrix = flop * matrixSlowdown / row.flopPerClock;
+  one.shared = (bytes + asked) / port;
+  one.l2 = bytes / target.cache.l2BytesPerClock;
+  if (row.scope == MmaScope::Wave) {
+    auto pipes = static_cast<double>(target.execution.matrixPipesPerUnit);
+    one.matrixSharing = pipes / static_cast<double>(tile.waves);
+    // A rendezvous, the reads of both operands side by side, the products.
+    one.chain = 2 * latency + asked / 2 / port +
+                one.matrix * std::max(1.0, one.matrixSharing);
+  }
+  if (tile.isStaggered()) {
+    // Each product of each group stands between two rendezvous; reads of the
+    // other group hide a half of one.
+    constexpr double kRendezvous = 1.5;
+    double turns =
+        2 * static_cast<double>(tile.piecesM * tile.piecesN) * products;
+    one.chain = std::max(one.matrix, turns * kRendezvous * latency);
+  }
+}
+
+/// What goes to device memory, and what follows the last trip.
+void LinearPreview::addMemory(Workgroup &one, const LinearTile &tile) const {
+  bool isWhole = tile.splits == 1;
+  double residual = isWhole && shape.hasResidual ? results : 0;
+  double written = isWhole ? results : partBytes(tile);
+  double rate = bytesPerClock(operands + residual, written) * one.count;
+  one.memory = operands / rate / one.trips;
+  one.memoryAtEnd = (residual + written) / rate;
+  double width =
+      isWhole ? shape.result.getIntOrFloatBitWidth() / 8.0 : 4 * products;
+  one.stored = static_cast<double>(tile.m * tile.n) * width /
+               target.cache.l2BytesPerClock;
+  one.end = target.shared.latencyClocks +
+            (residual > 0 ? target.memory.latencyClocks : 0);
+}
+
+LinearPreview::Workgroup LinearPreview::describe(const LinearTile &tile,
+                                                 const MmaRow &row) const {
+  auto m = static_cast<double>(tile.m), n = static_cast<double>(tile.n);
+  auto k = static_cast<double>(tile.k);
+  Workgroup one;
+  auto cluster = static_cast<double>(tile.cluster);
+  double tileRows = std::ceil(rows / (m * cluster)) * cluster;
+  one.count = tileRows * std::ceil(static_cast<double>(shape.columns) / n) *
+              static_cast<double>(tile.splits);
+  one.trips = static_cast<double>(
+      llvm::divideCeil(llvm::divideCeil(shape.inputs, tile.k), tile.splits));
+  one.aBytes = m * k * elementBytes;
+  one.bBytes = products * n * k * elementBytes / cluster;
+  one.slots =
+      target.ringSlots(static_cast<int64_t>(one.aBytes + one.bBytes),
+                       target.shared.maxBytesPerWorkgroup,
+                       target.copy.boxes && row.scope != MmaScope::Wave);
+  // Grids of parts of the sum keep their plain order.
+  auto ordered = static_cast<double>(target.tileRowsOfChiplet());
+  one.groupRows = tile.splits > 1 ? tileRows : std::min(tileRows, ordered);
+  addTrip(one, tile, row);
+  addMemory(one, tile);
+  return one;
+}
+
+double LinearPreview::workgroupsPerUnit(const LinearTile &tile,
+                                        const MmaRow &row,
+                                        const Workgroup &one) const {
+  constexpr double kAddresses = 24;
+  const Execution &execution = target.execution;
+  double most = static_cast<double>(std::min(
+      execution.maxWorkgroupsPerUnit, execution.maxWavesPerUnit / tile.waves));
+  double ringBytes = one.aBytes + one.bBytes;
+  double bytes = ringBytes * static_cast<double>(one.slots) +
+                 static_cast<double>(target.shared.reservedBytesPerWorkgroup);
+  most = std::min(
+      most,
+      std::floor(static_cast<double>(target.shared.bytesPerUnit) / bytes));
+  double sums = static_cast<double>(tile.m * tile.n) * products;
+  double threads = static_cast<double>(tile.waves * execution.waveSize);
+  if (row.cSpace == OperandSpace::Tensor) {
+    double rowsOfSums = static_cast<double>(row.m);
+    most = std::min(
+        most, std::floor(static_cast<double>(target.tensorMemory.columns) *
+                         rowsOfSums / sums));
+  } else {
+    double registers = sums / threads + kAddresses;
+    double fragments =
+        row.scope == MmaScope::Wave ? ringBytes / 4 / threads * 2 : 0;
+    double epilogue = shape.hasResidual ? sums / threads / 2 : 0;
+    registers += std::max(fragments, epilogue);
+    registers = std::min(registers,
+                         static_cast<double>(execution.maxRegistersPerThread));
+    most = std::min(
+        most, std::floor(static_cast<double>(execution.registerBytesPerUnit) /
+                         (4 * registers * threads)));
+  }
+  return std::max(1.0, most);
+}
+
+/// Of one trip of all workgroups at the cache behind L2: what those of a
+/// chiplet share comes once to it.
+double LinearPreview::lastLevelClocks(const Workgroup &one,
+                                      const Load &load) const {
+  if (target.cache.llcBandwidth <= 0) {
+    return 0;
+  }
+  auto chiplets = static_cast<double>(target.execution.chiplets);
+  double columns = std::ceil(load.active / chiplets / one.groupRows);
+  double bytes = chiplets * (one.groupRows * one.aBytes + columns * one.bBytes);
+  return bytes / target.cache.llcBandwidth * clockHz;
+}
+
+/// What the board's power leaves for the work.
+double LinearPreview::powerSeconds(const Workgroup &one) const {
+  const Power &power = target.power;
+  double trips = one.count * one.trips;
+  double joules =
+      trips * (one.flop * joulesPerFlop +
+               one.shared * target.shared.bytesPerClock * power.perByteShared +
+               one.l2 * target.cache.l2BytesPerClock * power.perByteL2) +
+      (operands + results) * power.perByteMemory;
+  return joules / (power.tdp - power.idle);
+}
+
+double LinearPreview::tripClocks(const Workgroup &one, const Load &load) const {
+  double matrix = one.matrix * std::max(load.perUnit, one.matrixSharing);
+  double inFlight = (target.memory.latencyClocks + one.l2) /
+                    static_cast<double>(std::max<int64_t>(one.slots - 1, 1));
+  return std::max({matrix, load.perUnit * one.shared, load.perUnit * one.l2,
+                   lastLevelClocks(one, load), load.active * one.memory,
+                   inFlight, one.chain});
+}
+
+double LinearPreview::chainClocks(const Workgroup &one,
+                                  const Load &load) const {
+  return target.memory.latencyClocks + one.l2 +
+         one.trips * tripClocks(one, load) +
+         std::max(load.perUnit * one.stored, load.active * one.memoryAtEnd) +
+         one.end;
+}
+
+/// Where several rounds follow each other, the workgroups of a unit drift apart
+/// and fill each other's gaps.
+double LinearPreview::roundClocks(const Workgroup &one, const Load &load,
+                                  bool fillsGaps) const {
+  double all = std::max(
+      {one.matrix * one.trips * std::max(load.perUnit, one.matrixSharing),
+       load.perUnit * one.shared * one.trips,
+       load.perUnit * (one.l2 * one.trips + one.stored),
+       one.trips * lastLevelClocks(one, load),
+       load.active * (one.trips * one.memory + one.memoryAtEnd)});
+  Load alone = {1, load.active / load.perUnit};
+  return std::max(all, chainClocks(one, fillsGaps ? alone : load));
+}
+
+/// The kernel that adds the parts: they are in the cache still, and are asked
+/// for at once.
+double LinearPreview::addingSeconds(const LinearTile &tile) const {
+  double rate = target.cache.l2BytesPerClock *
+                static_cast<double>(target.execution.units);
+  return target.launch.gap +
+         (partBytes(tile) / rate + 2 * target.memory.latencyClocks) / clockHz;
+}
+
+double LinearPreview::seconds(const LinearTile &tile, const MmaRow &row) const {
+  Workgroup one = describe(tile, row);
+  auto units = static_cast<double>(target.execution.units);
+  double perUnit = workgroupsPerUnit(tile, row, one);
+  double atOnce = units * perUnit;
+  double rounds = std::floor(one.count / atOnce);
+  double rest = one.count - rounds * atOnce;
+  double clocks = 0, first = 0, firstActive = rest;
+  if (rounds > 0) {
+    first = roundClocks(one, {perUnit, atOnce}, rounds >= 2 && perUnit >= 2);
+    firstActive = atOnce;
+    clocks += rounds * first;
+  }
+  if (rest > 0) {
+    double last = roundClocks(one, {std::ceil(rest / units), rest}, false);
+    first = rounds > 0 ? first : last;
+    clocks += last;
+  }
+  // Memory takes a while until it runs at its full rate.
+  double streamed = firstActive * (one.trips * one.memory + one.memoryAtEnd) +
+                    target.launch.ramp * clockHz;
+  clocks += std::max(0.0, streamed - first);
+  return target.launch.gap + std::max(clocks / clockHz, powerSeconds(one)) +
+         (tile.splits > 1 ? addingSeconds(tile) : 0);
+}
+
+double LinearPreview::memorySeconds() const {
+  double clocks = (operands + results) / bytesPerClock(operands, results);
+  return target.launch.gap + target.launch.ramp + clocks / clockHz;
+}
