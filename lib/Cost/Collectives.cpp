@@ -1,10 +1,10 @@
 //===- Collectives.cpp - Calls of the communication library ---------------===//
 //
-// alpha + beta: the latency of a small call and the bytes that each device
-// sends over its rate. Within a domain the rate is what its links to the
-// members of the group add up to; beyond it the network's. With g devices and S
-// bytes on each: all_reduce sends 2 (g - 1) / g S, or S where switches add;
-// all_gather, reduce_scatter, all_to_all and broadcast (g - 1) / g S.
+// The latency of a small call and the bytes that each device sends over its
+// rate. Within a domain the rate is what its links to the members of the group
+// add up to; beyond it the network's. With g devices and S bytes on each:
+// all_reduce sends 2 (g - 1) / g S, or S where switches add; all_gather,
+// reduce_scatter, all_to_all and broadcast (g - 1) / g S.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,16 +29,18 @@ static double sentPerByte(llvm::StringRef verb, double group,
       .Default(-1);
 }
 
-static Term collectiveTerm(const Target &target, double alpha, double sent,
+static Term collectiveTerm(const Target &target, double latency, double sent,
                            double rate, bool inside) {
-  Term term{"time", alpha + sent / rate, "s", "latency and bytes over rate", {},
-            {}};
-  term.children.push_back({"latency",
-                           alpha,
-                           "s",
-                           "",
-                           {inside ? "link.alpha" : "link.network_latency"},
-                           {}});
+  Term term{"time", latency + sent / rate,
+            "s",    "latency and bytes over rate",
+            {},     {}};
+  term.children.push_back(
+      {"latency",
+       latency,
+       "s",
+       "",
+       {inside ? "link.library_latency" : "link.network_latency"},
+       {}});
   Term bytes{"bytes",
              sent / rate,
              "s",
@@ -70,21 +72,21 @@ llvm::FailureOr<KernelCost> costCollective(llvm::StringRef verb, double bytes,
              : link.networkBandwidth;
   // Trees and rings cross the network once for each doubling of the domain.
   double hops = inside ? 1 : llvm::Log2_64_Ceil(group);
-  double alpha = inside ? link.alpha : hops * link.networkLatency;
+  double latency = inside ? link.libraryLatency : hops * link.networkLatency;
   double sent = perByte * bytes;
   double expectedRate = peak * target.efficiency.link;
   cost.traffic.link = sent;
   double dynamic = sent * target.power.perByteLink;
   auto fill = [&](Estimate &result, double rate) {
-    result.seconds = alpha + sent / rate;
+    result.seconds = latency + sent / rate;
     result.joules = dynamic + target.power.idle * result.seconds;
     result.clockHz = target.clock.boostHz;
-    result.limit = alpha > sent / rate ? "latency" : "links";
+    result.limit = latency > sent / rate ? "latency" : "links";
   };
   fill(cost.bound, peak);
   fill(cost.expectation, expectedRate);
   if (options.explain) {
-    cost.time = collectiveTerm(target, alpha, sent, expectedRate, inside);
+    cost.time = collectiveTerm(target, latency, sent, expectedRate, inside);
     cost.energy = {"energy",
                    cost.expectation.joules,
                    "J",

@@ -222,7 +222,7 @@ struct Link {
   int64_t domain = 0;           // GPUs that reach each other
   double bandwidth = 0;         // B/s of one GPU, one direction, to all peers
   double pairBandwidth = 0;     // B/s from one GPU to one peer
-  double alpha = 0;             // s, a small all-reduce in the domain
+  double libraryLatency = 0;    // s, a small call of the library in the domain
   double messageLatency = 0;    // s, a small write to a peer
   bool reducesInFabric = false; // switches add
   double networkBandwidth =
