@@ -21,13 +21,13 @@ static bool isTileNumber(Value value) {
 }
 
 /// The index at this trip; what depends on the run counts as 0.
-int64_t Flattener::evaluate(Value value) const {
+int64_t Flattener::evaluate(Value value) {
   auto known = indices.find(value);
   if (known != indices.end()) {
     return known->second;
   }
   if (std::optional<int64_t> constant = constantIndex(value)) {
-    return *constant;
+    return indices[value] = *constant; // asked for in every trip
   }
   Operation *op = value.getDefiningOp();
   if (!op || op->getNumOperands() != 2) {

@@ -40,7 +40,7 @@ private:
   void touch(WaitStep &step, mlir::Value place, mlir::Value trip, bool writes);
   void use(WaitStep &step, mlir::Operation *op);
   WaitStep begin(mlir::Operation *op) const;
-  int64_t evaluate(mlir::Value value) const;
+  int64_t evaluate(mlir::Value value);
   int64_t tripCount(schedule::LoopOp loop) const;
 
   schedule::KernelOp kernel;

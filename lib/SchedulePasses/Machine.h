@@ -45,7 +45,7 @@ mlir::LogicalResult assignStorage(schedule::KernelOp kernel,
                                   const Target &target);
 mlir::LogicalResult orderGrid(schedule::KernelOp kernel, const Target &target);
 mlir::LogicalResult countWaits(schedule::KernelOp kernel, const Target &target);
-/// Without running roles against each other: of a kernel that is only judged.
+/// Without the barriers between roles: of a kernel that is only judged.
 mlir::LogicalResult countWaitsUnproven(schedule::KernelOp kernel,
                                        const Target &target);
 
