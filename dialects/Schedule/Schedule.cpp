@@ -175,6 +175,14 @@ unsigned BufferType::getElementBytes() const {
   return llvm::divideCeil(bitsOf(getElementType()), 8);
 }
 
+double BufferType::getBytes(double extentOfRun) const {
+  double bytes = getElementBytes();
+  for (int64_t extent : getShape()) {
+    bytes *= ShapedType::isDynamic(extent) ? extentOfRun : double(extent);
+  }
+  return bytes;
+}
+
 Type TileType::parse(AsmParser &parser) {
   SmallVector<int64_t> shape;
   Type element;

@@ -130,6 +130,8 @@ def BufferType : ScheduleType<"Buffer", "buffer"> {
   let extraClassDeclaration = [{
     /// Bytes of one element; fractions (fp4) are rounded up.
     unsigned getElementBytes() const;
+    /// Bytes of all, an extent of the run counted as `extentOfRun`.
+    double getBytes(double extentOfRun) const;
     int64_t getRank() const { return getShape().size(); }
   }];
 }

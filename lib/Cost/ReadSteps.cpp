@@ -117,15 +117,6 @@ double KernelReader::tilesWalked(const BufferUse &use) const {
   return walked;
 }
 
-/// Bytes of a buffer with fixed extents; 0 if an extent is one of the run.
-static double bytesOf(BufferType buffer) {
-  double bytes = buffer.getElementBytes();
-  for (int64_t extent : buffer.getShape()) {
-    bytes *= ShapedType::isDynamic(extent) ? 0 : extent;
-  }
-  return bytes;
-}
-
 LogicalResult KernelReader::addAccess(const BufferUse &use, Region region,
                                       Step &step) {
   double bytes = 0;
@@ -148,7 +139,7 @@ LogicalResult KernelReader::addAccess(const BufferUse &use, Region region,
   access.executions = nest.executions / work.workgroups();
   access.walked = tilesWalked(use);
   access.uses = gridUses(use, grid, iterations);
-  access.bufferBytes = bytesOf(cast<BufferType>(use.buffer.getType()));
+  access.bufferBytes = cast<BufferType>(use.buffer.getType()).getBytes(0);
   access.writes = use.writes;
   access.paged = use.pageTable || use.rows;
   access.peer = use.peer;

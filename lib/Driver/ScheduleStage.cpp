@@ -14,22 +14,14 @@ using namespace modelc;
 /// Tokens that one prefill step takes at most, as serving engines chunk them.
 static constexpr int64_t kMaxStepTokens = 16384;
 
-/// Bytes of a buffer at these sizes; its rows are the one size of a linear.
-static double bytesOf(schedule::BufferType type, double rows) {
-  double bytes = type.getElementType().getIntOrFloatBitWidth() / 8.0;
-  for (int64_t extent : type.getShape()) {
-    bytes *= ShapedType::isDynamic(extent) ? rows : double(extent);
-  }
-  return bytes;
-}
-
-/// Names of the buffers that a kernel hands to the next one in the last cache.
+/// Names of the buffers that a kernel of so many rows hands to the next one in
+/// the last cache.
 static void addHandedOn(schedule::KernelOp kernel, const Target &target,
                         double rows, std::vector<std::string> &names) {
   Block &entry = kernel.getEntry();
   for (auto [position, argument] : llvm::enumerate(entry.getArguments())) {
     auto type = dyn_cast<schedule::BufferType>(argument.getType());
-    if (type && staysCached(bytesOf(type, rows), target)) {
+    if (type && staysCached(type.getBytes(rows), target)) {
       names.push_back(kernel.getArgumentName(position).str());
     }
   }
