@@ -164,8 +164,7 @@ static LogicalResult countRoles(KernelOp kernel, const Target &target,
       arrive.setBytes(phase.bytes / std::max<int64_t>(phase.announced, 1));
     }
   });
-  return proves ? proveRoles(kernel, readRoles(kernel, target, trips), barriers)
-                : success();
+  return proveRoles(kernel, readRoles(kernel, target, trips), barriers);
 }
 
 //===----------------------------------------------------------------------===//
