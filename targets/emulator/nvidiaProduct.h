@@ -157,6 +157,18 @@ inline void issueTensorMma(const TensorMma &op) {
   later(lateMatrix(), kTensorQueue, "a multiplication into tensor memory",
         [blocks, op] { runTensorMma(blocks, op); });
 }
+/// Both operands in shared memory.
+inline void issueShared(uint32_t d, uint64_t a, uint64_t b,
+                        uint32_t instruction, bool add, int elementBytes,
+                        int workgroups) {
+  issueTensorMma({.d = d,
+                  .instruction = instruction,
+                  .a = a,
+                  .b = b,
+                  .add = add,
+                  .elementBytes = elementBytes,
+                  .workgroups = workgroups});
+}
 
 /// Arrives at the barriers of the cluster's blocks whose bits are set, behind
 /// all products so far.

@@ -175,8 +175,7 @@ DEV void tensorFenceAfter() {
 
 DEV void tensorMmaBf16(uint32_t d, uint64_t a, uint64_t b, uint32_t instruction,
                        bool add) {
-  emulator::nvidia::issueTensorMma(
-      {.d = d, .instruction = instruction, .a = a, .b = b, .add = add});
+  emulator::nvidia::issueShared(d, a, b, instruction, add, 2, 1);
 }
 DEV void tensorMmaBf16FromTensor(uint32_t d, uint32_t a, uint64_t b,
                                  uint32_t instruction, bool add) {
@@ -189,31 +188,15 @@ DEV void tensorMmaBf16FromTensor(uint32_t d, uint32_t a, uint64_t b,
 }
 DEV void tensorMmaFp8(uint32_t d, uint64_t a, uint64_t b, uint32_t instruction,
                       bool add) {
-  emulator::nvidia::issueTensorMma({.d = d,
-                                    .instruction = instruction,
-                                    .a = a,
-                                    .b = b,
-                                    .add = add,
-                                    .elementBytes = 1});
+  emulator::nvidia::issueShared(d, a, b, instruction, add, 1, 1);
 }
 DEV void tensorMmaBf16OfPair(uint32_t d, uint64_t a, uint64_t b,
                              uint32_t instruction, bool add) {
-  emulator::nvidia::issueTensorMma({.d = d,
-                                    .instruction = instruction,
-                                    .a = a,
-                                    .b = b,
-                                    .add = add,
-                                    .workgroups = 2});
+  emulator::nvidia::issueShared(d, a, b, instruction, add, 2, 2);
 }
 DEV void tensorMmaFp8OfPair(uint32_t d, uint64_t a, uint64_t b,
                             uint32_t instruction, bool add) {
-  emulator::nvidia::issueTensorMma({.d = d,
-                                    .instruction = instruction,
-                                    .a = a,
-                                    .b = b,
-                                    .add = add,
-                                    .elementBytes = 1,
-                                    .workgroups = 2});
+  emulator::nvidia::issueShared(d, a, b, instruction, add, 1, 2);
 }
 DEV void tensorCommit(Barrier &barrier) {
   emulator::nvidia::commit(barrier, 1u << emulator::self().block->rank);
