@@ -88,6 +88,9 @@ int64_t registersOf(TileType tile, int64_t threads);
 /// Registers of 4 bytes that the tiles of one thread fill where most are alive.
 int64_t registersPerThread(KernelOp kernel, int64_t waveSize);
 
+/// What predictions add to them for addresses, indices and constants.
+inline constexpr int64_t kAddressRegisters = 24;
+
 } // namespace modelc::schedule
 
 #endif // MODELC_DIALECTS_SCHEDULE_SCHEDULE_H

@@ -4,12 +4,10 @@
 namespace modelc {
 
 int64_t registersPerThread(schedule::KernelOp kernel, const Target &target) {
-  // For addresses, indices and constants; small beside the tiles.
-  constexpr int64_t kAddressRegisters = 24;
   const Execution &execution = target.execution;
   int64_t granule = std::max<int64_t>(1, execution.registerGranule);
   int64_t wanted = schedule::registersPerThread(kernel, execution.waveSize) +
-                   kAddressRegisters;
+                   schedule::kAddressRegisters;
   return std::min<int64_t>(llvm::alignTo(wanted, granule),
                            execution.maxRegistersPerThread);
 }

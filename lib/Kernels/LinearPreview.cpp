@@ -99,8 +99,8 @@ void LinearPreview::addTrip(Workgroup &one, const LinearTile &tile,
                 one.matrix * std::max(1.0, one.matrixSharing);
   }
   if (tile.isStaggered()) {
-    // Each product of each group stands between two rendezvous; reads of the
-    // other group hide a half of one.
+    // Each product of each group stands between two rendezvous. Where products
+    // are short the cost finds about so many latencies a turn.
     constexpr double kRendezvous = 1.5;
     double turns =
         2 * static_cast<double>(tile.piecesM * tile.piecesN) * products;
@@ -152,7 +152,6 @@ LinearPreview::Workgroup LinearPreview::describe(const LinearTile &tile,
 double LinearPreview::workgroupsPerUnit(const LinearTile &tile,
                                         const MmaRow &row,
                                         const Workgroup &one) const {
-  constexpr double kAddresses = 24;
   const Execution &execution = target.execution;
   double most = static_cast<double>(std::min(
       execution.maxWorkgroupsPerUnit, execution.maxWavesPerUnit / tile.waves));
@@ -170,7 +169,7 @@ double LinearPreview::workgroupsPerUnit(const LinearTile &tile,
         most, std::floor(static_cast<double>(target.tensorMemory.columns) *
                          rowsOfSums / sums));
   } else {
-    double registers = sums / threads + kAddresses;
+    double registers = sums / threads + schedule::kAddressRegisters;
     double fragments =
         row.scope == MmaScope::Wave ? ringBytes / 4 / threads * 2 : 0;
     double epilogue = shape.hasResidual ? sums / threads / 2 : 0;

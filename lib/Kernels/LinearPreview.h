@@ -2,8 +2,8 @@
 //
 // What the cost model says of a finished schedule, foretold from the tile: the
 // same units and rates, the ring that the pipeline would make, the workgroups
-// that a unit would hold, rounds of the grid. It takes a tenth of a microsecond
-// where a schedule takes half a millisecond, and decides which few are made.
+// that a unit would hold, rounds of the grid. It is no cost: it only decides
+// which few schedules are made and judged.
 //
 //===----------------------------------------------------------------------===//
 
