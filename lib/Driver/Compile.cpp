@@ -156,10 +156,9 @@ int Compilation::report(ModuleOp module) {
   if (options.emit == Stage::Estimate) {
     return write([&](llvm::raw_ostream &os) { printReport(*report, os); });
   }
-  bool wantsPackage = !options.output.empty() && options.output != "-";
-  int code = wantsPackage ? writePackageOf(module, facts, *report, target,
-                                           options, errors)
-                          : int(kExitOk);
+  int code = options.hasFolder() ? writePackageOf(module, facts, *report,
+                                                  target, options, errors)
+                                 : int(kExitOk);
   if (code == kExitOk) {
     printReport(*report, out);
   }

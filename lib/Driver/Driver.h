@@ -49,6 +49,13 @@ struct CompileOptions {
   Stage emit = Stage::All;
   std::string output; ///< empty: estimate only
   ReportFormat format = ReportFormat::Table;
+
+  /// Whether the output is a folder, not a stream.
+  bool hasFolder() const { return !output.empty() && output != "-"; }
+  /// Whether no kernel leaves the compiler: it answers for the workload alone.
+  bool wantsEstimateOnly() const {
+    return emit == Stage::Estimate || (emit == Stage::All && !hasFolder());
+  }
 };
 
 struct ExplainOptions {

@@ -17,12 +17,13 @@ public:
       : module(module), target(target), workload(workload), pageSize(pageSize),
         explanations(explanations) {}
 
-  /// `prompts` whole prompts in one step.
-  FailureOr<PlanCost> prefill(int64_t prompts);
+  /// Whole prompts in one step.
+  FailureOr<PlanCost> prefill(const StepOfRun &step);
   /// One token for each sequence after `context` tokens.
   FailureOr<PlanCost> decode(int64_t context);
   /// All prompts, as many in a step as fit.
   FailureOr<PlanCost> prefillAll();
+  FailureOr<PlanCost> prefillOne() { return prefill(steps.prefillOne); }
   FailureOr<PlanCost> decodeMean() { return decode((first() + last()) / 2); }
   int64_t first() const { return workload.inputLength + 1; }
   int64_t last() const { return workload.inputLength + workload.outputLength; }
@@ -33,6 +34,7 @@ private:
   ModuleOp module;
   const Target &target;
   const RequestShape &workload;
+  EstimatedSteps steps = estimatedSteps(workload);
   int64_t pageSize;
   Explanations explanations;
 };
@@ -52,19 +54,21 @@ FailureOr<PlanCost> Estimator::cost(StringRef plan, Bindings bindings) {
   return costPlan(function, module, target, bindings, options);
 }
 
-FailureOr<PlanCost> Estimator::prefill(int64_t prompts) {
-  double length = workload.inputLength, count = prompts;
-  return cost("prefill", {{"tokens", length * count},
-                          {"sequences", count},
-                          {"longest", length},
-                          {"context", length}});
+/// What any step binds.
+static Bindings sizesOf(const StepOfRun &step, int64_t context) {
+  return {{"tokens", static_cast<double>(step.tokens)},
+          {"sequences", static_cast<double>(step.sequences)},
+          {"context", static_cast<double>(context)}};
+}
+
+FailureOr<PlanCost> Estimator::prefill(const StepOfRun &step) {
+  Bindings sizes = sizesOf(step, workload.inputLength);
+  sizes["longest"] = workload.inputLength;
+  return cost("prefill", std::move(sizes));
 }
 
 FailureOr<PlanCost> Estimator::decode(int64_t context) {
-  double sequences = workload.batch;
-  return cost("decode", {{"tokens", sequences},
-                         {"sequences", sequences},
-                         {"context", static_cast<double>(context)}});
+  return cost("decode", sizesOf(steps.decode, context));
 }
 
 /// A plan that runs `times` as often.
@@ -82,13 +86,12 @@ static PlanCost repeated(PlanCost plan, double times) {
 }
 
 FailureOr<PlanCost> Estimator::prefillAll() {
-  int64_t prompts = stepSizes(workload).prompts;
-  FailureOr<PlanCost> step = prefill(prompts);
+  FailureOr<PlanCost> step = prefill(steps.prefillAll);
   if (failed(step)) {
     return failure();
   }
-  return repeated(std::move(*step),
-                  static_cast<double>(workload.batch) / prompts);
+  return repeated(std::move(*step), static_cast<double>(workload.batch) /
+                                        steps.prefillAll.sequences);
 }
 
 static StepPoint pointOf(const PlanCost &plan, double context) {
@@ -146,7 +149,7 @@ modelc::estimateModel(ModuleOp module, const ModelFacts &model,
   Estimator estimator(module, options.workload, model.pageSize, target,
                       explanations);
   FailureOr<PlanCost> all = estimator.prefillAll();
-  FailureOr<PlanCost> one = estimator.prefill(1);
+  FailureOr<PlanCost> one = estimator.prefillOne();
   FailureOr<PlanCost> first = estimator.decode(estimator.first());
   FailureOr<PlanCost> mean = estimator.decodeMean();
   FailureOr<PlanCost> last = estimator.decode(estimator.last());

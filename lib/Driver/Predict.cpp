@@ -41,6 +41,7 @@ static constexpr int64_t kPage = 64;
 
 CompileOptions ShapePredictor::optionsOfAll() const {
   CompileOptions options;
+  options.emit = Stage::Schedule;
   options.target = target.identity.name;
   options.workload = {1, 1, 1};
   RequestShape &workload = options.workload;

@@ -53,12 +53,19 @@ static FailureOr<double> judge(const KernelSequence &kernels,
   return seconds;
 }
 
-StepSizes modelc::stepSizes(const RequestShape &workload) {
-  StepSizes sizes;
-  sizes.tokens = std::max(kMaxStepTokens, workload.inputLength);
-  sizes.prompts = std::clamp<int64_t>(sizes.tokens / workload.inputLength, 1,
-                                      workload.batch);
-  return sizes;
+int64_t modelc::maxStepTokens(const RequestShape &workload) {
+  return std::max(kMaxStepTokens, workload.inputLength);
+}
+
+EstimatedSteps modelc::estimatedSteps(const RequestShape &workload) {
+  int64_t length = workload.inputLength, batch = workload.batch;
+  int64_t prompts =
+      std::clamp<int64_t>(maxStepTokens(workload) / length, 1, batch);
+  EstimatedSteps steps;
+  steps.prefillAll = {false, prompts * length, prompts};
+  steps.prefillOne = {false, length, 1};
+  steps.decode = {true, batch, batch};
+  return steps;
 }
 
 FailureOr<OwningOpRef<ModuleOp>>
@@ -69,10 +76,14 @@ modelc::lowerToFinalSchedule(ModuleOp phases, const Target &target,
                      StringAttr::get(module->getContext(), options.target));
   KernelOptions kernels;
   const RequestShape &workload = options.workload;
-  kernels.maxTokens = stepSizes(workload).tokens;
+  kernels.maxTokens = maxStepTokens(workload);
   kernels.maxSequences = std::max(kernels.maxSequences, workload.batch);
   kernels.maxContext = std::max(kernels.maxContext,
                                 workload.inputLength + workload.outputLength);
+  if (options.wantsEstimateOnly()) {
+    EstimatedSteps steps = estimatedSteps(workload);
+    kernels.steps = {steps.prefillAll, steps.prefillOne, steps.decode};
+  }
   KernelFinisher finisher(module->getContext(), target);
   kernels.evaluate = [&](ArrayRef<KernelSequence> candidates,
                          const SizesOfRun &sizes) {

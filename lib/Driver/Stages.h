@@ -5,6 +5,7 @@
 
 #include "lib/Driver/Driver.h"
 #include "lib/Hardware/Hardware.h"
+#include "lib/Kernels/Kernels.h"
 #include "lib/ModelPasses/ModelPasses.h"
 #include "lib/Report/Report.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -21,12 +22,16 @@ lowerModel(model::GraphOp graph, const CompileOptions &options);
 mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
 boundPhases(mlir::ModuleOp input, const CompileOptions &options);
 
-/// Sizes of one prefill step.
-struct StepSizes {
-  int64_t tokens = 0;  ///< at most, of one step
-  int64_t prompts = 0; ///< of the workload, whole, in one step
+/// Tokens that one prefill step takes at most.
+int64_t maxStepTokens(const RequestShape &workload);
+
+/// The steps that an estimate costs.
+struct EstimatedSteps {
+  StepOfRun prefillAll; ///< as many whole prompts as a step takes
+  StepOfRun prefillOne; ///< one prompt
+  StepOfRun decode;     ///< all sequences at once
 };
-StepSizes stepSizes(const RequestShape &workload);
+EstimatedSteps estimatedSteps(const RequestShape &workload);
 
 /// Kernels and plans in the final form, for the graphs of `phases`.
 mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>

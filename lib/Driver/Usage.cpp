@@ -64,8 +64,7 @@ LogicalResult modelc::checkUsage(const CompileOptions &options,
       failed(checkCount("batch", request.batch, kMostTokens, errors))) {
     return failure();
   }
-  bool hasFolder = !options.output.empty() && options.output != "-";
-  if (options.emit == Stage::Binary && !hasFolder) {
+  if (options.emit == Stage::Binary && !options.hasFolder()) {
     return complain(errors, "expected -o FOLDER with --emit=binary, the place "
                             "of the binaries");
   }

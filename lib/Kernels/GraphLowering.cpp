@@ -144,12 +144,37 @@ Value GraphLowering::input(StringRef name, Type element,
                      SmallVector<Value>(sizes)});
 }
 
-Value GraphLowering::atMost(Value size, int64_t most) {
-  Value &limited = limits[{size, most}];
+Value GraphLowering::inside(Value size, Range range) {
+  Value &limited = limits[{size, range.maximum}];
   if (!limited) {
-    limited = plan.compute<arith::MinSIOp>(size, plan.constant(most));
+    Value most = plan.constant(range.maximum);
+    limited =
+        plan.select(plan.isInside(size, range),
+                    plan.compute<arith::MinSIOp>(size, most), plan.constant(0));
   }
   return limited;
+}
+
+SmallVector<Range> GraphLowering::rangesOf(Value rows) const {
+  const KernelOptions &options = library.options;
+  bool isTokens = !plan.isDecode && rows == plan.sizes.tokens;
+  int64_t most = isTokens ? options.maxTokens : options.maxSequences;
+  auto isMet = [&](Range range) {
+    auto isOfStep = [&](const StepOfRun &step) {
+      int64_t size = isTokens ? step.tokens : step.sequences;
+      return step.isDecode == plan.isDecode && range.minimum <= size &&
+             size <= range.maximum;
+    };
+    return options.steps.empty() || llvm::any_of(options.steps, isOfStep);
+  };
+  SmallVector<Range> ranges;
+  // Those of all steps, so that plans share kernels.
+  for (Range range : Tiling::ranges(library.allRows().maximum)) {
+    if (range.minimum <= most && isMet(range)) {
+      ranges.push_back(range);
+    }
+  }
+  return ranges;
 }
 
 //===----------------------------------------------------------------------===//

@@ -85,8 +85,10 @@ private:
                       mlir::Value x, mlir::Value out, mlir::Value rows);
   /// Groups of rows that share a piece of a buffer of scales.
   mlir::Value scaleGroups(mlir::Value rows);
-  /// The smaller of a size and a constant.
-  mlir::Value atMost(mlir::Value size, int64_t most);
+  /// The size where it lies in the range, else 0.
+  mlir::Value inside(mlir::Value size, Range range);
+  /// Ranges of rows, together all that a step of this phase can have.
+  llvm::SmallVector<Range> rangesOf(mlir::Value rows) const;
   /// Writes what the body yields over what it was given.
   mlir::LogicalResult planCarried(model::LayersOp op);
 

@@ -150,7 +150,7 @@ void GraphLowering::launchVariant(const LinearShape &shape,
                                   const LinearVariant &variant,
                                   const LinearArguments &arguments,
                                   StringRef label) {
-  Value rows = atMost(arguments.rows, variant.rows.maximum);
+  Value rows = inside(arguments.rows, variant.rows);
   Value partial =
       plan.workspace(rows, {variant.tile.splits, shape.weightRows()},
                      plan.builder.getF32Type());
@@ -185,10 +185,8 @@ LogicalResult GraphLowering::lower(model::LinearOp op) {
     }
   }
   arguments.epilogue.push_back(bufferOf(op.getOut()));
-  bool isTokens = !plan.isDecode && arguments.rows == plan.sizes.tokens;
-  int64_t most =
-      isTokens ? library.options.maxTokens : library.options.maxSequences;
-  FailureOr<SmallVector<LinearVariant>> found = library.linear(op, shape, most);
+  FailureOr<SmallVector<LinearVariant>> found =
+      library.linear(op, shape, rangesOf(arguments.rows));
   if (failed(found)) {
     return failure();
   }

@@ -35,10 +35,19 @@ using KernelSequence = llvm::SmallVector<schedule::KernelOp, 2>;
 using EvaluateKernels = std::function<std::vector<llvm::FailureOr<double>>(
     llvm::ArrayRef<KernelSequence> candidates, const SizesOfRun &sizes)>;
 
+/// Sizes of one step.
+struct StepOfRun {
+  bool isDecode = false;
+  int64_t tokens = 0, sequences = 0;
+};
+
 struct KernelOptions {
   /// Tokens of a prefill step, sequences of a step, and positions of a
   /// sequence: kernels serve every size up to these.
   int64_t maxTokens = 16384, maxSequences = 256, maxContext = 131072;
+  /// The only steps that will be asked for, so that ranges of rows that none
+  /// meets get no kernels; empty: any step of the sizes above.
+  llvm::SmallVector<StepOfRun> steps;
   /// Rows up to which devices reduce between themselves, in one step, instead
   /// of by the vendor's library.
   int64_t maxExchangeRows = 128;

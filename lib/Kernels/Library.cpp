@@ -48,8 +48,9 @@ static std::string nameOf(const LinearShape &shape) {
   return name;
 }
 
-FailureOr<LinearVariant>
-Library::variant(Operation *op, const LinearShape &shape, Range rows) {
+FailureOr<LinearVariant> Library::variant(Operation *op,
+                                          const LinearShape &shape, Range rows,
+                                          const std::string &symbol) {
   FailureOr<Chosen<LinearTile>> chosen = tiling.linear(builder, shape, rows);
   if (failed(chosen)) {
     return op->emitError("expected a tile that the target can multiply, got "
@@ -58,7 +59,6 @@ Library::variant(Operation *op, const LinearShape &shape, Range rows) {
            << " rows; try other types of weights";
   }
   std::string name = nameOf(shape);
-  std::string symbol = name + "_m" + extent(rows.maximum);
   LinearVariant variant = {rows, chosen->tile, {}, {}};
   variant.kernel = once(symbol, [&](const Label &label) {
     buildLinear(builder, {label.symbol, name, chosen->note}, shape,
@@ -73,25 +73,23 @@ Library::variant(Operation *op, const LinearShape &shape, Range rows) {
   return variant;
 }
 
-FailureOr<SmallVector<LinearVariant>>
-Library::linear(Operation *op, const LinearShape &shape, int64_t most) {
-  // Ranges are those of all steps, so that plans share kernels.
-  SmallVector<LinearVariant> &known = linears[nameOf(shape)];
-  SmallVector<LinearVariant> needed;
-  for (auto [i, rows] : llvm::enumerate(Tiling::ranges(allRows().maximum))) {
-    if (rows.minimum > most) {
-      break;
-    }
-    if (i == known.size()) {
-      FailureOr<LinearVariant> next = variant(op, shape, rows);
+FailureOr<SmallVector<LinearVariant>> Library::linear(Operation *op,
+                                                      const LinearShape &shape,
+                                                      ArrayRef<Range> ranges) {
+  SmallVector<LinearVariant> variants;
+  for (Range rows : ranges) {
+    std::string symbol = nameOf(shape) + "_m" + extent(rows.maximum);
+    auto known = linears.find(symbol);
+    if (known == linears.end()) {
+      FailureOr<LinearVariant> next = variant(op, shape, rows, symbol);
       if (failed(next)) {
         return failure();
       }
-      known.push_back(*next);
+      known = linears.insert({symbol, *next}).first;
     }
-    needed.push_back(known[i]);
+    variants.push_back(known->second);
   }
-  return needed;
+  return variants;
 }
 
 FlatSymbolRefAttr Library::norm(const NormShape &shape) {

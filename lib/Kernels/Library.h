@@ -24,10 +24,11 @@ public:
   Library(mlir::ModuleOp module, const Target &target,
           const KernelOptions &options);
 
-  /// Kernels that together serve 1 to `most` rows. Fails, with a message at
-  /// `op`, if the target has no instruction for the types.
+  /// Kernels for each range of rows. Fails, with a message at `op`, if the
+  /// target has no instruction for the types.
   mlir::FailureOr<llvm::SmallVector<LinearVariant>>
-  linear(mlir::Operation *op, const LinearShape &shape, int64_t most);
+  linear(mlir::Operation *op, const LinearShape &shape,
+         llvm::ArrayRef<Range> ranges);
 
   mlir::FlatSymbolRefAttr norm(const NormShape &shape);
   mlir::FlatSymbolRefAttr quantise(const QuantiseShape &shape);
@@ -41,20 +42,23 @@ public:
   mlir::FlatSymbolRefAttr sample(const SampleShape &shape);
   mlir::FlatSymbolRefAttr exchange(const ExchangeShape &shape);
 
+  /// Of any step.
+  Range allRows() const;
+
   const Tiling tiling;
   const KernelOptions &options;
 
 private:
   mlir::FailureOr<LinearVariant> variant(mlir::Operation *op,
-                                         const LinearShape &shape, Range rows);
+                                         const LinearShape &shape, Range rows,
+                                         const std::string &symbol);
   using Build = llvm::function_ref<void(const Label &)>;
   mlir::FlatSymbolRefAttr once(const llvm::Twine &name, Build build);
-  Range allRows() const;
   Range allSequences() const { return {1, options.maxSequences}; }
 
   mlir::OpBuilder builder;
   llvm::StringMap<mlir::FlatSymbolRefAttr> kernels;
-  llvm::StringMap<llvm::SmallVector<LinearVariant>> linears;
+  llvm::StringMap<LinearVariant> linears;
 };
 
 } // namespace modelc::kernels

@@ -105,22 +105,36 @@ void Plan::launch(ArrayRef<Attribute> kernels, ValueRange arguments,
                    arguments, builder.getStringAttr(label));
 }
 
-void Plan::when(Value size, Range range, function_ref<void()> body) {
+Value Plan::isInside(Value size, Range range) {
+  Value &condition = conditions[{size, {range.minimum, range.maximum}}];
+  if (condition) {
+    return condition;
+  }
   auto compare = [&](arith::CmpIPredicate predicate, int64_t bound) -> Value {
-    return arith::CmpIOp::create(builder, location(), predicate, size,
-                                 constant(bound));
+    Value limit = constant(bound);
+    return atTop([&] {
+      return arith::CmpIOp::create(builder, location(), predicate, size, limit);
+    });
   };
   bool isOpen = range.maximum == kNoLimit;
-  Value isInside =
+  condition =
       isOpen ? Value() : compare(arith::CmpIPredicate::sle, range.maximum);
   if (range.minimum > 1) {
     Value isAbove = compare(arith::CmpIPredicate::sge, range.minimum);
-    isInside =
-        isInside ? arith::AndIOp::create(builder, location(), isAbove, isInside)
-                 : isAbove;
+    condition =
+        condition ? compute<arith::AndIOp>(isAbove, condition) : isAbove;
   }
-  Value trips = arith::SelectOp::create(builder, location(), isInside,
-                                        constant(1), constant(0));
+  return condition;
+}
+
+Value Plan::select(Value condition, Value yes, Value no) {
+  return atTop([&] {
+    return arith::SelectOp::create(builder, location(), condition, yes, no);
+  });
+}
+
+void Plan::when(Value size, Range range, function_ref<void()> body) {
+  Value trips = select(isInside(size, range), constant(1), constant(0));
   auto loop = LoopOp::create(builder, location(), constant(0), trips,
                              ValueRange(), ValueRange());
   OpBuilder::InsertionGuard guard(builder);

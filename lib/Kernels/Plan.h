@@ -48,6 +48,8 @@ public:
               mlir::ValueRange arguments, llvm::StringRef label);
   /// The body where `size` lies in the range.
   void when(mlir::Value size, Range range, llvm::function_ref<void()> body);
+  mlir::Value isInside(mlir::Value size, Range range);
+  mlir::Value select(mlir::Value condition, mlir::Value yes, mlir::Value no);
   mlir::Value constant(int64_t value);
   /// Arithmetic on sizes, before all else.
   template <typename Op>
@@ -68,6 +70,9 @@ private:
 
   mlir::Operation *lastTop = nullptr;
   llvm::DenseMap<int64_t, mlir::Value> constants;
+  llvm::DenseMap<std::pair<mlir::Value, std::pair<int64_t, int64_t>>,
+                 mlir::Value>
+      conditions;
   llvm::StringMap<mlir::Value> namedBuffers;
   llvm::SmallVector<mlir::Value> unused;
   llvm::DenseMap<mlir::Value, mlir::Value> rowsOfWorkspace;
