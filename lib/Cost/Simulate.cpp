@@ -16,6 +16,7 @@
 #include "lib/Cost/Simulate.h"
 #include "lib/Cost/Recurrence.h"
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <optional>
 
@@ -50,9 +51,9 @@ struct Thread {
 
 class Simulator {
 public:
-  Simulator(const UnitLoad &load, unsigned trips);
-  /// Runs all trips; the clock at which the units are done with each.
-  std::vector<double> run();
+  Simulator(const UnitLoad &load, unsigned trips, unsigned turns);
+  /// Clocks of a trip, over the last `turns` trips that count.
+  double run();
 
 private:
   std::optional<double> readyAt(Thread &thread);
@@ -60,6 +61,7 @@ private:
                                 unsigned trip) const;
   std::optional<double> meet(Thread &thread, double at);
   void issue(Thread &thread);
+  bool isSteady();
   void serve(const StepDemand &demand, Run &run, bool isCopy);
   bool landBefore(double clock);
   Run &runOf(const Thread &thread, unsigned trip, unsigned step) {
@@ -71,17 +73,20 @@ private:
   }
 
   const UnitLoad &load;
-  unsigned trips;
+  unsigned trips, turns;
   std::vector<Thread> threads;
   std::vector<std::vector<Run>> runs; // of each group of waves
   std::array<std::vector<double>, kResources> freeAt;
   std::vector<Landing> landings;
-  std::vector<double> done; // of each trip
+  std::vector<double> done;       // of each trip: when the units are
+  std::vector<unsigned> underway; // of each trip: threads with steps left
+  unsigned over = 0;              // trips that all threads are through
+  unsigned alike = 0; // of these at the end: they took as long as one turn ago
 };
 } // namespace
 
-Simulator::Simulator(const UnitLoad &load, unsigned trips)
-    : load(load), trips(trips), done(trips, 0) {
+Simulator::Simulator(const UnitLoad &load, unsigned trips, unsigned turns)
+    : load(load), trips(trips), turns(turns), done(trips, 0) {
   unsigned streams = 1;
   for (const Step &step : load.block.steps) {
     streams = std::max(streams, step.stream + 1);
@@ -112,6 +117,7 @@ Simulator::Simulator(const UnitLoad &load, unsigned trips)
       }
     }
   }
+  underway.assign(trips, threads.size());
 }
 
 /// When the edges of a step allow it, if all that it waits for was issued.
@@ -233,9 +239,28 @@ void Simulator::issue(Thread &thread) {
   thread.passed += step.kind == StepKind::Sync;
   ++thread.next;
   thread.ready.reset();
+  underway[trip] -= thread.next % thread.program.size() == 0;
 }
 
-std::vector<double> Simulator::run() {
+/// Whether the last turn of trips took as long as the one before, for every
+/// trip at which it can end: what follows repeats it.
+bool Simulator::isSteady() {
+  constexpr double kEqual = 1e-9;
+  for (; over < trips && underway[over] == 0; ++over) {
+    if (over < 2 * turns) {
+      continue;
+    }
+    double last = done[over] - done[over - turns];
+    double before = done[over - turns] - done[over - 2 * turns];
+    alike = std::abs(last - before) <= kEqual * last ? alike + 1 : 0;
+  }
+  return alike >= turns;
+}
+
+double Simulator::run() {
+  auto slopeTo = [&](unsigned trip) {
+    return (done[trip] - done[trip - turns]) / turns;
+  };
   while (true) {
     Thread *earliest = nullptr;
     for (Thread &thread : threads) {
@@ -252,9 +277,12 @@ std::vector<double> Simulator::run() {
       continue;
     }
     if (!earliest) {
-      return std::move(done);
+      return slopeTo(trips - 2); // the last trip has nobody behind it
     }
     issue(*earliest);
+    if (isSteady()) {
+      return slopeTo(over - 1);
+    }
   }
 }
 
@@ -272,9 +300,7 @@ double simulateTrips(const UnitLoad &load) {
   unsigned turns = (kLeast + longest - 1) / longest * longest;
   size_t perTrip = load.block.steps.size() * load.workgroups * load.groups;
   unsigned trips = std::clamp<size_t>(kSteps / perTrip, 2 * turns + 1, 64);
-  std::vector<double> done = Simulator(load, trips).run();
-  // The last trip has nobody behind it.
-  return (done[trips - 2] - done[trips - 2 - turns]) / turns;
+  return Simulator(load, trips, turns).run();
 }
 
 } // namespace modelc
