@@ -97,7 +97,9 @@ modelc::lowerToFinalSchedule(ModuleOp phases, const Target &target,
     return failure();
   }
   for (schedule::KernelOp kernel : module->getOps<schedule::KernelOp>()) {
-    if (failed(finisher.finish(kernel))) {
+    // Proofs change no kernel, and none of an estimate alone leaves.
+    if (failed(options.wantsEstimateOnly() ? finisher.finishUnproven(kernel)
+                                           : finisher.finish(kernel))) {
       return failure();
     }
   }
