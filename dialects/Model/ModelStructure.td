@@ -130,16 +130,19 @@ def Model_WeightOp : Model_Op<"weight",
   let description = [{
     The type is what *one* rank holds of *one* layer. Several sources are joined
     along dimension 0, each below the one before it. `stored` is the element type in the checkpoint where it differs: the loader
-    converts, to 8 bits with one scale for each row. `channel_scale` makes the
-    weight those scales: of each row of the whole tensor, whatever part of it
+    converts, to 8 bits with one scale for each row, to 4 bits with one for each
+    block of 32 neighbours. `channel_scale` makes the
+    weight those scales of rows: of each row of the whole tensor, whatever part of it
     this rank holds, the largest magnitude over the largest finite number of
-    the 8-bit type. `default x` is for a tensor that a checkpoint may lack: then
+    the 8-bit type. `block_scale` makes it those of blocks, as `model.quantise`
+    states them. `default x` is for a tensor that a checkpoint may lack: then
     each element is x.
 
     ```mlir
     model.graph @weights() -> tensor<192x64xbf16> {
       %q = model.weight ["q.weight"] stored f16 : tensor<64x64xbf16>
       %s = model.weight ["q.weight"] channel_scale : tensor<64xf32>
+      %b = model.weight ["q.weight" split 1 of 2] block_scale : tensor<64x1xf8E8M0FNU>
       %gu = model.weight ["gate.weight" split 0 of 2, "up.weight" split 0 of 2]
           : tensor<192x64xbf16>
       %ks = model.weight ["k_scale"] default 1.0 : tensor<1xf32>
@@ -149,11 +152,11 @@ def Model_WeightOp : Model_Op<"weight",
   }];
   let arguments = (ins Model_SourcesAttr:$sources,
       OptionalAttr<TypeAttr>:$stored, UnitAttr:$channel_scale,
-      OptionalAttr<F64Attr>:$absent);
+      UnitAttr:$block_scale, OptionalAttr<F64Attr>:$absent);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = [{
     $sources (`stored` $stored^)? (`channel_scale` $channel_scale^)?
-    (`default` $absent^)? attr-dict `:` type($result)
+    (`block_scale` $block_scale^)? (`default` $absent^)? attr-dict `:` type($result)
   }];
   let hasVerifier = 1;
 }

@@ -143,7 +143,8 @@ LogicalResult LayersOp::verifyRegions() {
 
 void WeightOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
   std::string name = getShortName(*this);
-  setName(getResult(), getChannelScale() ? name + "_scale" : name);
+  setName(getResult(),
+          getChannelScale() || getBlockScale() ? name + "_scale" : name);
 }
 
 /// "{layer}" is the only placeholder and stands only inside layers.
@@ -186,6 +187,13 @@ LogicalResult WeightOp::verify() {
   if (getChannelScale() &&
       (getType().getRank() != 1 || !getType().getElementType().isF32())) {
     return emitOpError("expected scales to be a vector of f32, got ")
+           << getType();
+  }
+  if (getBlockScale() &&
+      (getType().getRank() != 2 ||
+       !isa<Float8E8M0FNUType>(getType().getElementType()))) {
+    return emitOpError("expected scales of blocks to be a matrix of "
+                       "f8E8M0FNU, got ")
            << getType();
   }
   for (SourceAttr source : getSources()) {

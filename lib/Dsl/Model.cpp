@@ -55,7 +55,7 @@ Value Model::weight(StringRef name, ArrayRef<int64_t> shape, Where where) {
       builder, where.in(builder.getContext()), type,
       model::SourcesAttr::get(builder.getContext(), source),
       storedType == elementType ? TypeAttr() : TypeAttr::get(storedType),
-      /*channel_scale=*/false, /*absent=*/FloatAttr());
+      /*channel_scale=*/false, /*block_scale=*/false, /*absent=*/FloatAttr());
   known = op;
   return known;
 }

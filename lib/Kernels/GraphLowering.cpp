@@ -293,6 +293,9 @@ std::string kernels::sourceOf(model::WeightOp weight, bool isDoubled) {
   if (weight.getChannelScale()) {
     os << " channel_scale";
   }
+  if (weight.getBlockScale()) {
+    os << " block_scale";
+  }
   if (weight.getAbsent()) {
     os << llvm::format(" default %g", weight.getAbsent()->convertToDouble());
   }

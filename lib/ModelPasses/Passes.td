@@ -11,7 +11,7 @@ class ModelPass<string flag> : Pass<flag, "::modelc::model::GraphOp"> {
 }
 
 def ModelQuantise : ModelPass<"model-quantise"> {
-  let summary = "compute linears in 8 bits, keep the KV cache in 8 bits";
+  let summary = "compute linears in 8 or 4 bits, keep the KV cache in 8 bits";
   let description = [{
     `weights=fp8`: every linear but the head takes f8E4M3FN weights with a scale
     for each output channel, and its input quantised with a scale for each token.
@@ -36,6 +36,20 @@ def ModelQuantise : ModelPass<"model-quantise"> {
       model.return %y : tensor<?x96xbf16>
     }
     ```
+    `weights=mxfp4`: the same linears take f4E2M1FN weights and inputs, both
+    with a power of two for each block of 32 neighbours along the inputs (OCP
+    MXFP4).
+
+    ```mlir
+    model.graph @blocks(%x: tensor<?x64xbf16>) -> tensor<?x96xbf16> {
+      %q, %s = model.quantise %x : tensor<?x64xbf16> -> tensor<?x64xf4E2M1FN> scale tensor<?x2xf8E8M0FNU>
+      %w = model.weight ["w"] stored bf16 : tensor<96x64xf4E2M1FN>
+      %ws = model.weight ["w"] block_scale : tensor<96x2xf8E8M0FNU>
+      %y = model.linear %q, %w scaled %s, %ws : tensor<?x64xf4E2M1FN>,
+          tensor<96x64xf4E2M1FN>, tensor<?x2xf8E8M0FNU>, tensor<96x2xf8E8M0FNU> -> tensor<?x96xbf16>
+      model.return %y : tensor<?x96xbf16>
+    }
+    ```
     `kv=fp8` makes the caches f8E4M3FN, with a `k_scale` and a `v_scale` for each
     layer. They are weights beside those of the layer's keys, by the name that
     calibrated checkpoints use (`model.layers.0.self_attn.k_scale`), and 1 where
@@ -44,7 +58,7 @@ def ModelQuantise : ModelPass<"model-quantise"> {
   let options = [
     Option<"weights", "weights", "::modelc::Precision",
            "::modelc::Precision::Bf16", "type of the weights of linears",
-           "::llvm::cl::values(clEnumValN(::modelc::Precision::Bf16, \"bf16\", \"as imported\"), clEnumValN(::modelc::Precision::Fp8, \"fp8\", \"e4m3 with scales\"))">,
+           "::llvm::cl::values(clEnumValN(::modelc::Precision::Bf16, \"bf16\", \"as imported\"), clEnumValN(::modelc::Precision::Fp8, \"fp8\", \"e4m3 with scales\"), clEnumValN(::modelc::Precision::Mxfp4, \"mxfp4\", \"e2m1 with a scale for each block of 32\"))">,
     Option<"kv", "kv", "::modelc::Precision", "::modelc::Precision::Bf16",
            "type of the KV cache",
            "::llvm::cl::values(clEnumValN(::modelc::Precision::Bf16, \"bf16\", \"as imported\"), clEnumValN(::modelc::Precision::Fp8, \"fp8\", \"e4m3, a scale for keys and one for values of a layer\"))">];

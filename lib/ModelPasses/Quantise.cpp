@@ -1,4 +1,4 @@
-//===- Quantise.cpp - Linears and caches in 8 bits ------------------------===//
+//===- Quantise.cpp - Linears in 8 or 4 bits, caches in 8 -----------------===//
 
 #include "lib/ModelPasses/ModelPasses.h"
 #include "lib/ModelPasses/Roles.h"
@@ -12,34 +12,48 @@ namespace modelc {
 #define GEN_PASS_DEF_MODELQUANTISE
 #include "lib/ModelPasses/Passes.h.inc"
 
-/// The scales of a weight's rows: of rows that this rank has, but always over
-/// all columns, so that they do not depend on the number of ranks.
-static Value makeChannelScale(OpBuilder &builder, model::WeightOp weight) {
-  SmallVector<model::SourceAttr> sources;
-  for (model::SourceAttr source : weight.getSources()) {
-    bool splitsRows = source.getDim() == 0;
-    sources.push_back(
-        splitsRows ? source
-                   : model::SourceAttr::get(builder.getContext(),
-                                            source.getName().getValue()));
+/// The type of the scales of a matrix of these numbers: in f32 one for each
+/// row, of 4 bits a power of two for each block.
+static RankedTensorType scalesOf(RankedTensorType matrix, Type number) {
+  MLIRContext *context = number.getContext();
+  if (!model::isFourBit(number)) {
+    return RankedTensorType::get({matrix.getDimSize(0)},
+                                 Float32Type::get(context));
   }
-  auto type = RankedTensorType::get({weight.getType().getDimSize(0)},
-                                    builder.getF32Type());
-  return model::WeightOp::create(
-      builder, weight.getLoc(), type,
-      model::SourcesAttr::get(builder.getContext(), sources),
-      /*stored=*/TypeAttr(), /*channel_scale=*/builder.getUnitAttr(),
-      /*absent=*/FloatAttr());
+  return RankedTensorType::get(
+      {matrix.getDimSize(0), matrix.getDimSize(1) / model::kScaledBlock},
+      Float8E8M0FNUType::get(context));
 }
 
-static Value makeEightBit(OpBuilder &builder, model::WeightOp weight) {
-  RankedTensorType type = weight.getType();
-  Type stored = weight.getStored().value_or(type.getElementType());
+/// The scales of a weight: of rows that this rank has, but always over all
+/// columns, so that they do not depend on the number of ranks; of blocks where
+/// the weight has those.
+static Value makeScale(OpBuilder &builder, model::WeightOp weight,
+                       Type number) {
+  bool isOfBlocks = model::isFourBit(number);
+  SmallVector<model::SourceAttr> sources;
+  for (model::SourceAttr source : weight.getSources()) {
+    bool isSplitAlike = isOfBlocks || source.getDim() == 0;
+    sources.push_back(
+        isSplitAlike ? source
+                     : model::SourceAttr::get(builder.getContext(),
+                                              source.getName().getValue()));
+  }
+  UnitAttr is = builder.getUnitAttr();
   return model::WeightOp::create(
-      builder, weight.getLoc(),
-      type.clone(Float8E4M3FNType::get(builder.getContext())),
-      weight.getSourcesAttr(), TypeAttr::get(stored),
-      weight.getChannelScaleAttr(), weight.getAbsentAttr());
+      builder, weight.getLoc(), scalesOf(weight.getType(), number),
+      model::SourcesAttr::get(builder.getContext(), sources),
+      /*stored=*/TypeAttr(), /*channel_scale=*/isOfBlocks ? UnitAttr() : is,
+      /*block_scale=*/isOfBlocks ? is : UnitAttr(), /*absent=*/FloatAttr());
+}
+
+static Value makeNarrow(OpBuilder &builder, model::WeightOp weight,
+                        Type number) {
+  auto narrow = cast<model::WeightOp>(builder.clone(*weight));
+  Type stored = weight.getStored().value_or(weight.getType().getElementType());
+  narrow.setStoredAttr(TypeAttr::get(stored));
+  narrow.getResult().setType(weight.getType().clone(number));
+  return narrow;
 }
 
 /// What the names of the attention's tensors begin with:
@@ -71,7 +85,7 @@ static Value makeCacheScale(OpBuilder &builder, model::CacheOp cache,
       builder, cache.getLoc(), RankedTensorType::get({1}, builder.getF32Type()),
       model::SourcesAttr::get(builder.getContext(), source),
       /*stored=*/TypeAttr(), /*channel_scale=*/UnitAttr(),
-      builder.getF64FloatAttr(1.0));
+      /*block_scale=*/UnitAttr(), builder.getF64FloatAttr(1.0));
 }
 
 namespace {
@@ -79,16 +93,25 @@ struct Quantise : public impl::ModelQuantiseBase<Quantise> {
   using ModelQuantiseBase::ModelQuantiseBase;
 
   void runOnOperation() override {
-    if (weights == Precision::Fp8) {
-      getOperation().walk([&](model::LinearOp linear) {
-        if (getRole(linear) != Role::Head && !linear.getXScale()) {
-          quantise(linear);
-        }
-      });
+    if (weights != Precision::Bf16 && failed(quantiseLinears())) {
+      return signalPassFailure();
     }
     if (kv == Precision::Fp8) {
       getOperation().walk([&](model::CacheOp cache) { quantise(cache); });
     }
+  }
+
+  LogicalResult quantiseLinears() {
+    Type number = Float8E4M3FNType::get(&getContext());
+    if (weights == Precision::Mxfp4) {
+      number = Float4E2M1FNType::get(&getContext());
+    }
+    WalkResult walk = getOperation().walk([&](model::LinearOp linear) {
+      bool isDone = getRole(linear) == Role::Head || linear.getXScale();
+      return isDone ? WalkResult::advance()
+                    : WalkResult(quantise(linear, number));
+    });
+    return failure(walk.wasInterrupted());
   }
 
   void quantise(model::CacheOp cache) {
@@ -105,7 +128,8 @@ struct Quantise : public impl::ModelQuantiseBase<Quantise> {
                      Float8E4M3FNType::get(&getContext()), type.getPage()));
   }
 
-  model::QuantiseOp quantiseInput(OpBuilder &builder, model::LinearOp linear) {
+  model::QuantiseOp quantiseInput(OpBuilder &builder, model::LinearOp linear,
+                                  Type number) {
     Value x = linear.getX();
     for (Operation *user : x.getUsers()) {
       if (auto known = dyn_cast<model::QuantiseOp>(user)) {
@@ -113,27 +137,32 @@ struct Quantise : public impl::ModelQuantiseBase<Quantise> {
       }
     }
     auto type = cast<RankedTensorType>(x.getType());
-    auto scaleType =
-        RankedTensorType::get({type.getDimSize(0)}, builder.getF32Type());
-    return model::QuantiseOp::create(
-        builder, linear.getLoc(),
-        type.clone(Float8E4M3FNType::get(builder.getContext())), scaleType, x);
+    return model::QuantiseOp::create(builder, linear.getLoc(),
+                                     type.clone(number), scalesOf(type, number),
+                                     x);
   }
 
-  void quantise(model::LinearOp linear) {
+  LogicalResult quantise(model::LinearOp linear, Type number) {
     auto weight = linear.getWeight().getDefiningOp<model::WeightOp>();
     if (!weight) {
-      return; // a weight that is an argument keeps its type
+      return success(); // a weight that is an argument keeps its type
+    }
+    if (model::isFourBit(number) &&
+        linear.getInputs() % model::kScaledBlock != 0) {
+      return linear.emitError("expected inputs in whole blocks of ")
+             << model::kScaledBlock << " for weights of 4 bits, got "
+             << linear.getInputs() << "; try other types of weights";
     }
     OpBuilder builder(linear);
-    model::QuantiseOp input = quantiseInput(builder, linear);
+    model::QuantiseOp input = quantiseInput(builder, linear, number);
     linear.getXMutable().assign(input.getOut());
-    linear.getWeightMutable().assign(makeEightBit(builder, weight));
+    linear.getWeightMutable().assign(makeNarrow(builder, weight, number));
     linear.getXScaleMutable().assign(input.getScale());
-    linear.getWeightScaleMutable().assign(makeChannelScale(builder, weight));
+    linear.getWeightScaleMutable().assign(makeScale(builder, weight, number));
     if (weight->use_empty()) {
       weight->erase();
     }
+    return success();
   }
 };
 } // namespace

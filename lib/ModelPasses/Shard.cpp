@@ -36,6 +36,15 @@ struct Divisible {
 };
 } // namespace
 
+/// Blocks that share a scale stay whole where inputs are split.
+static std::optional<Divisible> blocksOfInputs(model::LinearOp linear) {
+  if (!model::isFourBit(linear.getX().getType().getElementType())) {
+    return std::nullopt;
+  }
+  return Divisible{"blocks of inputs that share a scale",
+                   linear.getInputs() / model::kScaledBlock, linear.getLoc()};
+}
+
 static std::optional<Divisible> whatIsCut(model::LinearOp linear) {
   Location place = linear.getLoc();
   Operation *consumer = getAttentionConsumer(linear);
@@ -52,6 +61,9 @@ static std::optional<Divisible> whatIsCut(model::LinearOp linear) {
     return Divisible{"columns of the MLP", linear.getOutputs(), place};
   case Role::Head:
     return Divisible{"words of the vocabulary", linear.getOutputs(), place};
+  case Role::AttentionOutput:
+  case Role::Down:
+    return blocksOfInputs(linear);
   default:
     return std::nullopt;
   }
@@ -187,6 +199,9 @@ struct Shard : public impl::ModelShardBase<Shard> {
               model::QuantiseOp>([&](Operation *op) {
           setColumns(op->getResult(0), columns(op->getOperand(0)));
           split.insert(op->getResult(0));
+          if (auto quantise = dyn_cast<model::QuantiseOp>(op)) {
+            splitScale(quantise);
+          }
           return success();
         })
         .Case([](model::AppendOp) { return success(); })
@@ -196,6 +211,14 @@ struct Shard : public impl::ModelShardBase<Shard> {
                                "got '")
                  << op->getName() << "'";
         });
+  }
+
+  /// Scales of blocks are split as the columns are, those of rows are not.
+  static void splitScale(model::QuantiseOp quantise) {
+    if (cast<RankedTensorType>(quantise.getScale().getType()).getRank() == 2) {
+      setColumns(quantise.getScale(),
+                 columns(quantise.getOut()) / model::kScaledBlock);
+    }
   }
 
   static int64_t columns(Value value) {
@@ -232,9 +255,13 @@ struct Shard : public impl::ModelShardBase<Shard> {
 
   void splitInputs(model::LinearOp linear) {
     OpBuilder builder(linear);
-    linear.getWeightMutable().set(splitWeight(
-        builder, linear.getWeight().getDefiningOp<model::WeightOp>(),
-        {1, tp, 1}));
+    for (OpOperand &operand : linear->getOpOperands()) {
+      // The others are the input and its scale, scales of rows and the bias.
+      auto weight = operand.get().getDefiningOp<model::WeightOp>();
+      if (weight && weight.getType().getRank() == 2) {
+        operand.set(splitWeight(builder, weight, {1, tp, 1}));
+      }
+    }
     for (OpOperand &bias : linear.getBiasMutable()) {
       bias.set(
           onFirstRank(builder, bias.get().getDefiningOp<model::WeightOp>()));

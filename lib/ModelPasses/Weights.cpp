@@ -5,10 +5,19 @@
 using namespace mlir;
 using namespace modelc;
 
+/// A weight of another shape, from other sources.
+static model::WeightOp copyOf(OpBuilder &builder, model::WeightOp weight,
+                              ArrayRef<int64_t> shape,
+                              ArrayRef<model::SourceAttr> sources) {
+  auto copy = cast<model::WeightOp>(builder.clone(*weight));
+  copy.setSourcesAttr(model::SourcesAttr::get(builder.getContext(), sources));
+  copy.getResult().setType(weight.getType().clone(shape));
+  return copy;
+}
+
 Value modelc::splitWeight(OpBuilder &builder, model::WeightOp weight,
                           const Split &split) {
-  RankedTensorType type = weight.getType();
-  SmallVector<int64_t> shape(type.getShape());
+  SmallVector<int64_t> shape(weight.getType().getShape());
   shape[split.dim] /= split.parts;
   SmallVector<model::SourceAttr> sources;
   for (model::SourceAttr source : weight.getSources()) {
@@ -16,11 +25,7 @@ Value modelc::splitWeight(OpBuilder &builder, model::WeightOp weight,
         builder.getContext(), source.getName(), split.dim, split.parts,
         split.copies, /*firstRank=*/false));
   }
-  return model::WeightOp::create(
-      builder, weight.getLoc(), type.clone(shape),
-      model::SourcesAttr::get(builder.getContext(), sources),
-      weight.getStoredAttr(), weight.getChannelScaleAttr(),
-      weight.getAbsentAttr());
+  return copyOf(builder, weight, shape, sources);
 }
 
 Value modelc::onFirstRank(OpBuilder &builder, model::WeightOp weight) {
@@ -30,9 +35,7 @@ Value modelc::onFirstRank(OpBuilder &builder, model::WeightOp weight) {
                                              source.getName(), 0, 1, 1,
                                              /*firstRank=*/true));
   }
-  auto result = cast<model::WeightOp>(builder.clone(*weight));
-  result.setSourcesAttr(model::SourcesAttr::get(builder.getContext(), sources));
-  return result;
+  return copyOf(builder, weight, weight.getType().getShape(), sources);
 }
 
 bool modelc::canJoin(ValueRange weights) {
@@ -50,7 +53,8 @@ bool modelc::canJoin(ValueRange weights) {
         weight.getType().getShape().drop_front() !=
             first.getType().getShape().drop_front() ||
         weight.getStored() != first.getStored() ||
-        weight.getChannelScale() != first.getChannelScale()) {
+        weight.getChannelScale() != first.getChannelScale() ||
+        weight.getBlockScale() != first.getBlockScale()) {
       return false;
     }
   }
@@ -73,11 +77,9 @@ Value modelc::joinWeights(OpBuilder &builder, ValueRange weights) {
   auto first = weights.front().getDefiningOp<model::WeightOp>();
   SmallVector<int64_t> shape(first.getType().getShape());
   shape[0] = rows;
-  return model::WeightOp::create(
-      builder, builder.getFusedLoc(places), first.getType().clone(shape),
-      model::SourcesAttr::get(builder.getContext(), sources),
-      first.getStoredAttr(), first.getChannelScaleAttr(),
-      /*absent=*/FloatAttr());
+  model::WeightOp joined = copyOf(builder, first, shape, sources);
+  joined->setLoc(builder.getFusedLoc(places));
+  return joined;
 }
 
 void modelc::setCacheType(model::CacheOp cache, model::CacheType type) {

@@ -1,10 +1,21 @@
 // RUN: modelc-opt %s --model-quantise="weights=fp8 kv=fp8" | FileCheck %s
+// RUN: modelc-opt %s --model-quantise=weights=mxfp4 | FileCheck %s --check-prefix=MXFP4
 // RUN: modelc-opt %s --model-quantise | FileCheck %s --check-prefix=BF16
+// RUN: not modelc-opt %s --model-shard=tp=1 --model-quantise=weights=int4 2>&1 | FileCheck %s --check-prefix=WORD
 
 // BF16-NOT: f8E4M3FN
+// WORD: for the --weights option: Cannot find option named 'int4'
 
 // Two linears of one input share its quantisation; the head stays.
 // CHECK-LABEL: model.graph @shared
+// MXFP4-LABEL: model.graph @shared
+// MXFP4: %[[Q:.*]], %[[S:.*]] = model.quantise %{{.*}} : tensor<?x64xbf16> -> tensor<?x64xf4E2M1FN> scale tensor<?x2xf8E8M0FNU>
+// MXFP4-DAG: %[[W:.*]] = model.weight ["gate"] stored f16 : tensor<96x64xf4E2M1FN>
+// MXFP4-DAG: %[[WS:.*]] = model.weight ["gate"] block_scale : tensor<96x2xf8E8M0FNU>
+// MXFP4: model.linear %[[Q]], %[[W]] scaled %[[S]], %[[WS]] :
+// MXFP4-NOT: model.quantise
+// MXFP4: model.linear %[[Q]], %{{.*}} scaled %[[S]], %{{.*}} bias
+// MXFP4: model.weight ["head"] : tensor<320x96xbf16>
 model.graph @shared(%x: tensor<?x64xbf16>, %batch: !model.batch) -> tensor<?xi32> {
   // CHECK: %[[Q:.*]], %[[S:.*]] = model.quantise %{{.*}} : tensor<?x64xbf16> -> tensor<?x64xf8E4M3FN> scale tensor<?xf32>
   // CHECK-DAG: %[[W:.*]] = model.weight ["gate"] stored f16 : tensor<96x64xf8E4M3FN>
@@ -47,7 +58,11 @@ model.graph @cache(%x: tensor<?x64xbf16>, %batch: !model.batch) -> tensor<?x64xb
 }
 
 // Of a weight that is split by columns, the scales are those of whole rows.
+// Those of blocks are those of its columns.
 // CHECK-LABEL: model.graph @split
+// MXFP4-LABEL: model.graph @split
+// MXFP4-DAG: model.weight ["w" split 1 of 2] stored bf16 : tensor<96x64xf4E2M1FN>
+// MXFP4-DAG: model.weight ["w" split 1 of 2] block_scale : tensor<96x2xf8E8M0FNU>
 model.graph @split(%x: tensor<?x64xbf16>) -> tensor<?x96xbf16> attributes {ranks = 2 : i64} {
   // CHECK-DAG: model.weight ["w" split 1 of 2] stored bf16 : tensor<96x64xf8E4M3FN>
   // CHECK-DAG: model.weight ["w"] channel_scale : tensor<96xf32>

@@ -85,6 +85,14 @@ model.graph @scales() -> tensor<80xbf16> {
 
 // -----
 
+model.graph @block_scales() -> tensor<80x2xbf16> {
+  // expected-error@+1 {{expected scales of blocks to be a matrix of f8E8M0FNU, got 'tensor<80x2xbf16>'}}
+  %w = model.weight ["a"] block_scale : tensor<80x2xbf16>
+  model.return %w : tensor<80x2xbf16>
+}
+
+// -----
+
 model.graph @embed(%t: tensor<?xi32>, %w: tensor<320x64xbf16>) -> tensor<?x32xbf16> {
   // expected-error@+1 {{expected rows of the table, 64 x 'bf16', got 32 x 'bf16'}}
   %x = model.embed %t, %w : tensor<?xi32>, tensor<320x64xbf16> -> tensor<?x32xbf16>

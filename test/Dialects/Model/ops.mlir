@@ -74,6 +74,8 @@ model.graph @parts(%k: tensor<?x64xbf16>, %batch: !model.batch,
   %w = model.weight ["w"] stored bf16 : tensor<64x64xf8E4M3FN>
   // CHECK: model.weight ["w"] channel_scale : tensor<64xf32>
   %ws = model.weight ["w"] channel_scale : tensor<64xf32>
+  // CHECK: model.weight ["w" split 1 of 2] block_scale : tensor<64x2xf8E8M0FNU>
+  %wb = model.weight ["w" split 1 of 2] block_scale : tensor<64x2xf8E8M0FNU>
   // CHECK: model.linear %{{.*}}, %{{.*}} scaled %{{.*}}, %{{.*}} :
   %y = model.linear %s, %w scaled %scale, %ws
       : tensor<?x64xf8E4M3FN>, tensor<64x64xf8E4M3FN>, tensor<?xf32>, tensor<64xf32> -> tensor<?x64xbf16>
