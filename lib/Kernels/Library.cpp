@@ -1,5 +1,7 @@
 #include "lib/Kernels/Library.h"
 
+#include "llvm/ADT/StringExtras.h"
+
 using namespace mlir;
 using namespace modelc;
 using namespace modelc::kernels;
@@ -48,15 +50,32 @@ static std::string nameOf(const LinearShape &shape) {
   return name;
 }
 
+/// Where no tile is left, or nothing multiplies the types.
+static LogicalResult refuse(Operation *op, const LinearShape &shape, Range rows,
+                            const Tiling &tiling) {
+  SmallVector<std::string> types = tiling.multiplied();
+  if (!tiling.multiplies(shape)) {
+    InFlightDiagnostic error =
+        op->emitError("expected operands of a type that '")
+        << tiling.target.identity.name << "' multiplies, "
+        << llvm::join(types, ", ") << ", got " << shape.element;
+    if (shape.blockScales) {
+      error << " with a scale for each block of " << shape.blockScales.block;
+    }
+    return error << "; try other types of weights";
+  }
+  return op->emitError("expected a tile that the target can multiply, got "
+                       "none for operands of ")
+         << shape.element << ", " << rows.minimum << " to " << rows.maximum
+         << " rows; try other types of weights";
+}
+
 FailureOr<LinearVariant> Library::variant(Operation *op,
                                           const LinearShape &shape, Range rows,
                                           const std::string &symbol) {
   FailureOr<Chosen<LinearTile>> chosen = tiling.linear(builder, shape, rows);
   if (failed(chosen)) {
-    return op->emitError("expected a tile that the target can multiply, got "
-                         "none for operands of ")
-           << shape.element << ", " << rows.minimum << " to " << rows.maximum
-           << " rows; try other types of weights";
+    return refuse(op, shape, rows, tiling);
   }
   std::string name = nameOf(shape);
   LinearVariant variant = {rows, chosen->tile, {}, {}};

@@ -85,6 +85,20 @@ Tiling::MmaRows Tiling::rowsFor(const LinearShape &shape) const {
   return rows;
 }
 
+bool Tiling::multiplies(const LinearShape &shape) const {
+  return !rowsFor(shape).empty();
+}
+
+SmallVector<std::string> Tiling::multiplied() const {
+  SmallVector<std::string> types;
+  for (const MmaRow &row : target.mma) {
+    if (!llvm::is_contained(types, row.aType)) {
+      types.push_back(row.aType);
+    }
+  }
+  return types;
+}
+
 /// The first of `rows` that can share the tile among its waves, or null.
 static const MmaRow *rowFor(ArrayRef<const MmaRow *> rows,
                             const LinearTile &tile) {

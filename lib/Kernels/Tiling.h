@@ -46,6 +46,11 @@ public:
   llvm::FailureOr<Chosen<LinearTile>>
   linear(mlir::OpBuilder &builder, const LinearShape &shape, Range rows) const;
 
+  /// Whether an instruction multiplies the types of the shape, and the types
+  /// of all that there are.
+  bool multiplies(const LinearShape &shape) const;
+  llvm::SmallVector<std::string> multiplied() const;
+
   /// Kernels that own whole rows at once, or walk them in chunks.
   RowTile wholeRow(int64_t columns) const;
   RowTile chunkedRow(int64_t columns) const;

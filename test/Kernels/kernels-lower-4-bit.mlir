@@ -3,7 +3,7 @@
 // Numbers of four bits lie in pairs, their scales in words of four, in groups of 256 rows.
 // A machine without such products says so.
 
-// OTHER: error: expected a tile that the target can multiply, got none for operands of 'f4E2M1FN', 1 to 16 rows; try other types of weights
+// OTHER: error: expected operands of a type that 'b200' multiplies, bf16, f8E4M3FN, got 'f4E2M1FN' with a scale for each block of 32; try other types of weights
 
 // CHECK: schedule.kernel @quantise_512_f4e2m1fn
 // CHECK: schedule.kernel @linear_1024x512_f4e2m1fn_bf16_swiglu_m16(
