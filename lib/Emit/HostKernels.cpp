@@ -19,7 +19,10 @@ std::string modelc::typeName(Type type) {
   }
   std::string text;
   llvm::raw_string_ostream os(text);
-  type.print(os);
+  os << numberType(type);
+  if (int64_t count = packedNumbers(type); count > 1) {
+    os << "x" << count;
+  }
   return text;
 }
 

@@ -34,7 +34,8 @@ static std::string wordsOf(StringRef source) {
   StringRef words = layer == StringRef::npos ? first : first.substr(layer + 8);
   words.consume_front("model.");
   words.consume_back(".weight");
-  return words.str() + (source.ends_with("channel_scale") ? "_scale" : "");
+  bool isScale = source.rsplit(']').second.contains("_scale");
+  return words.str() + (isScale ? "_scale" : "");
 }
 
 /// The name of the argument that the first launch passes the buffer as.

@@ -148,23 +148,24 @@ LogicalResult PlanPrinter::printLoop(LoopOp op) {
   return success();
 }
 
-/// Whether a buffer can be seen as one of the other type: the same elements,
-/// as many in a row of the outermost dimension.
+/// Whether a buffer can be seen as one of the other type: the same numbers, as
+/// many in a row of the outermost dimension.
 static bool isSameMemory(Type a, Type b) {
   auto first = dyn_cast<BufferType>(a), second = dyn_cast<BufferType>(b);
   if (a == b || !first || !second) {
     return a == b;
   }
-  auto elementsOfRow = [](BufferType type) {
-    int64_t count = 1;
+  auto numbersOfRow = [](BufferType type) {
+    int64_t count = packedNumbers(type.getElementType());
     for (int64_t extent : type.getShape().drop_front()) {
       count *= extent < 0 ? 1 : extent;
     }
     return count;
   };
-  return first.getElementType() == second.getElementType() &&
+  return numberType(first.getElementType()) ==
+             numberType(second.getElementType()) &&
          first.getPacked() == second.getPacked() &&
-         elementsOfRow(first) == elementsOfRow(second);
+         numbersOfRow(first) == numbersOfRow(second);
 }
 
 LogicalResult PlanPrinter::printLaunch(LaunchOp op) {

@@ -145,6 +145,26 @@ static void writeKernel(OStream &json, const HostKernel &kernel,
 // Plans
 //===----------------------------------------------------------------------===//
 
+/// How numbers lie where their type does not say it, or empty.
+static std::string encodingOf(const HostBuffer &buffer) {
+  Type number = numberType(buffer.type().getElementType());
+  if (isa<Float8E4M3FNUZType>(number)) {
+    return "half of the f8E4M3FN number: its bits, but 0 for -0 and 0x80 for "
+           "NaN";
+  }
+  if (isa<Float4E2M1FNType>(number)) {
+    return "two numbers in a byte, the first in the lower bits";
+  }
+  if (!isa<Float8E8M0FNUType>(number)) {
+    return "";
+  }
+  std::string rows = std::to_string(buffer.shape().back());
+  std::string blocks =
+      std::to_string(packedNumbers(buffer.type().getElementType()));
+  return "scale of row r and block b: byte b % " + blocks + " of word [r / " +
+         rows + ", b / " + blocks + ", r % " + rows + "]";
+}
+
 static void writeBinding(OStream &json, const HostBuffer &buffer) {
   json.object([&] {
     json.attribute("name", buffer.name);
@@ -159,9 +179,8 @@ static void writeBinding(OStream &json, const HostBuffer &buffer) {
     if (buffer.role == StorageRole::Cache) {
       json.attribute("row", "page * page_size + slot");
     }
-    if (isa<Float8E4M3FNUZType>(buffer.type().getElementType())) {
-      json.attribute("encoding", "half of the f8E4M3FN number: its bits, but 0 "
-                                 "for -0 and 0x80 for NaN");
+    if (std::string encoding = encodingOf(buffer); !encoding.empty()) {
+      json.attribute("encoding", encoding);
     }
     if (buffer.layer) {
       json.attribute("first_layer", buffer.firstLayer);

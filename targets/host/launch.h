@@ -61,11 +61,14 @@ inline int elementBytes(int32_t type) {
   switch (type) {
   case MC_F8E4M3FN:
   case MC_F8E4M3FNUZ:
+  case MC_F8E8M0FNU:
+  case MC_F4E2M1FNX2:
     return 1;
   case MC_BF16:
   case MC_F16:
     return 2;
   case MC_I64:
+  case MC_F32X2:
     return 8;
   default:
     return 4;

@@ -40,7 +40,13 @@ enum mc_type {
   MC_F8E4M3FN = 3,
   MC_F8E4M3FNUZ = 4,
   MC_I32 = 5,
-  MC_I64 = 6
+  MC_I64 = 6,
+  MC_F4E2M1FNX2 = 7,  /* two numbers in a byte, the first in the lower bits */
+  MC_F8E8M0FNU = 8,   /* a power of two: a scale */
+  MC_F8E8M0FNUX4 = 9, /* scales of four neighbouring blocks, first one lowest */
+  MC_BF16X2 = 10,     /* pairs, of kernels that make four bits */
+  MC_F16X2 = 11,
+  MC_F32X2 = 12
 };
 
 /* An extent that is a size of the run. */
@@ -86,8 +92,8 @@ typedef int (*mc_read)(void *context, const char *name, mc_tensor *tensor);
 
 /* Makes one weight of a plan for a rank, in host memory at `out`, of the type
  * and shape of its binding: cuts, joins and converts the tensors that the
- * binding's `source` names, `layer` in place of {layer}. Numbers of 8 bits in
- * the checkpoint (e4m3, with "<name>_scale") stay what they are, others are
+ * binding's `source` names, `layer` in place of {layer}. Numbers of 8 or 4 bits
+ * in the checkpoint (with "<name>_scale") stay what they are, others are
  * quantised. For machines of f8E4M3FNUZ numbers are halved, scales doubled.
  * Needs no device. */
 int modelc_prepare(const mc_binding *weight, int64_t layer, int rank,

@@ -7,101 +7,12 @@
 #ifndef MODELC_HOST_PREPARE_H
 #define MODELC_HOST_PREPARE_H
 
-#include "launch.h"
+#include "numbers.h"
 
-#include <cmath>
-#include <cstring>
-#include <limits>
 #include <sstream>
 #include <vector>
 
 namespace modelc_host {
-
-//===----------------------------------------------------------------------===//
-// Numbers
-//===----------------------------------------------------------------------===//
-
-/// The largest number of E4M3FN, which a row's largest magnitude becomes.
-constexpr float kLargestE4M3 = 448;
-
-/// The power of 2 below a number that is not negative; at least `smallest`.
-inline int exponentOf(float size, int smallest) {
-  int exponent = 0;
-  std::frexp(size, &exponent);
-  return size == 0 || exponent - 1 < smallest ? smallest : exponent - 1;
-}
-
-/// Rounded to nearest even, saturated.
-inline uint8_t toE4M3(float x) {
-  const int sign = std::signbit(x) ? 0x80 : 0;
-  const float size = std::fabs(x);
-  if (std::isnan(x)) {
-    return uint8_t(sign | 0x7F);
-  }
-  if (size >= kLargestE4M3) {
-    return uint8_t(sign | 0x7E);
-  }
-  const int exponent = exponentOf(size, -6);
-  const int units = int(std::nearbyint(std::ldexp(size, 3 - exponent)));
-  return uint8_t(sign | (((exponent + 6) << 3) + units));
-}
-
-inline float fromE4M3(uint8_t bits) {
-  const int exponent = bits >> 3 & 15, mantissa = bits & 7;
-  const float size = (bits & 0x7F) == 0x7F
-                         ? std::numeric_limits<float>::quiet_NaN()
-                     : exponent ? std::ldexp(float(8 + mantissa), exponent - 10)
-                                : std::ldexp(float(mantissa), -9);
-  return bits & 0x80 ? -size : size;
-}
-
-/// The FNUZ number of half the value: the same bits, but that zero has no sign
-/// and NaN is what would be minus zero.
-inline uint8_t toFnuz(uint8_t bits) {
-  return (bits & 0x7F) == 0x7F ? 0x80 : bits == 0x80 ? 0 : bits;
-}
-
-inline float bitsToFloat(uint32_t bits) {
-  float value;
-  std::memcpy(&value, &bits, sizeof value);
-  return value;
-}
-
-inline uint16_t toBf16(float x) {
-  uint32_t bits;
-  std::memcpy(&bits, &x, sizeof bits);
-  if (std::isnan(x)) {
-    return uint16_t(bits >> 16 | 0x40);
-  }
-  return uint16_t((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
-}
-
-inline float fromF16(uint16_t bits) {
-  const int exponent = bits >> 10 & 31, mantissa = bits & 1023;
-  const float size =
-      exponent == 31 ? bitsToFloat(0x7F800000u | uint32_t(mantissa) << 13)
-      : exponent     ? std::ldexp(float(1024 + mantissa), exponent - 25)
-                     : std::ldexp(float(mantissa), -24);
-  return bits & 0x8000 ? -size : size;
-}
-
-/// Element `index` of a tensor in host memory.
-inline float elementOf(const mc_tensor &tensor, int64_t index) {
-  const char *at = static_cast<const char *>(tensor.data) +
-                   index * elementBytes(tensor.type);
-  uint32_t word = 0;
-  std::memcpy(&word, at, size_t(elementBytes(tensor.type)));
-  switch (tensor.type) {
-  case MC_BF16:
-    return bitsToFloat(word << 16);
-  case MC_F16:
-    return fromF16(uint16_t(word));
-  case MC_F8E4M3FN:
-    return fromE4M3(uint8_t(word));
-  default:
-    return bitsToFloat(word);
-  }
-}
 
 //===----------------------------------------------------------------------===//
 // The text
@@ -118,7 +29,8 @@ struct SourcePart {
 /// A `source`, read.
 struct WeightSource {
   std::vector<SourcePart> parts;
-  bool isChannelScale = false, isDoubled = false, hasDefault = false;
+  bool isChannelScale = false, isBlockScale = false;
+  bool isDoubled = false, hasDefault = false;
   float absent = 0;
 
   WeightSource(const std::string &text, int64_t layer) {
@@ -126,6 +38,7 @@ struct WeightSource {
     std::istringstream words(text.substr(end));
     for (std::string word; words >> word;) {
       isChannelScale |= word == "channel_scale";
+      isBlockScale |= word == "block_scale";
       isDoubled |= word == "doubled";
       if (word == "default") {
         hasDefault = true;
@@ -189,13 +102,17 @@ public:
                   "%s: expected the source of a weight, got %s", weight.name,
                   weight.source);
     }
+    if (source.isBlockScale) {
+      // Groups of rows may be larger than there are rows.
+      std::memset(out, 0, size_t(numberCount()));
+    }
     for (const SourcePart &part : source.parts) {
       if (int status = append(part)) {
         return status;
       }
     }
-    const int64_t wanted = elementCount();
-    return done == wanted
+    const int64_t wanted = numberCount();
+    return done == wanted || (source.isBlockScale && wanted - done < perGroup())
                ? int(MC_OK)
                : fail(MC_BAD_ARGUMENT,
                       "%s: expected %lld elements of the checkpoint, got %lld",
@@ -203,8 +120,8 @@ public:
   }
 
 private:
-  int64_t elementCount() const {
-    int64_t count = 1;
+  int64_t numberCount() const {
+    int64_t count = numbersOf(weight.type);
     for (int i = 0; i < weight.rank; ++i) {
       count *= weight.shape[i];
     }
@@ -218,39 +135,66 @@ private:
         return fail(MC_BAD_ARGUMENT, "%s: expected a tensor %s, got none",
                     weight.name, part.name.c_str());
       }
-      for (int64_t i = 0; i < elementCount(); ++i) {
+      for (int64_t i = 0; i < numberCount(); ++i) {
         put(source.absent);
       }
       return MC_OK;
     }
-    Cut cut = cutOf(tensor, part);
-    if (done + cut.rows * (source.isChannelScale ? 1 : cut.columns) >
-        elementCount()) {
+    const Cut cut = cutOf(tensor, part);
+    if (isOfBlocks() && (cut.firstColumn % kBlock || cut.columns % kBlock)) {
+      return fail(MC_BAD_ARGUMENT,
+                  "%s: expected columns of %s in whole blocks of %d, got %lld",
+                  weight.name, part.name.c_str(), kBlock,
+                  (long long)cut.columns);
+    }
+    if (source.isBlockScale && numbersOfRow(cut) != perRow()) {
+      return fail(MC_BAD_ARGUMENT,
+                  "%s: expected rows of %lld scales, got %lld from %s",
+                  weight.name, (long long)perRow(),
+                  (long long)numbersOfRow(cut), part.name.c_str());
+    }
+    if (done + cut.rows * numbersOfRow(cut) > numberCount()) {
       return fail(MC_BAD_ARGUMENT, "%s: expected %lld elements, got more of %s",
-                  weight.name, (long long)elementCount(), part.name.c_str());
+                  weight.name, (long long)numberCount(), part.name.c_str());
     }
     const bool isZero = part.isFirstRankOnly && rank != 0;
     const bool isScaled =
         !isZero && (source.isChannelScale || elementBytes(weight.type) == 1);
+    const bool isNarrow =
+        tensor.type == MC_F8E4M3FN || tensor.type == MC_F4E2M1FNX2;
     mc_tensor stored{};
-    if (isScaled && tensor.type == MC_F8E4M3FN &&
+    if ((isScaled || isOfBlocks()) && isNarrow &&
         read(context, (part.name + "_scale").c_str(), &stored)) {
       return fail(MC_BAD_ARGUMENT, "%s: expected a tensor %s_scale, got none",
                   weight.name, part.name.c_str());
     }
     for (int64_t row = 0; row < cut.rows; ++row) {
-      appendRow(tensor, cut, row, isZero, isScaled, stored);
+      isOfBlocks() ? appendBlocks(tensor, cut, row, stored)
+                   : appendRow(tensor, cut, row, isZero, isScaled, stored);
     }
     return MC_OK;
   }
 
+  /// Whether each block of neighbours has a scale.
+  bool isOfBlocks() const {
+    return source.isBlockScale || weight.type == MC_F4E2M1FNX2;
+  }
+
+  /// That a row of a part becomes; of scales whole words.
+  int64_t numbersOfRow(const Cut &cut) const {
+    return source.isChannelScale ? 1
+           : source.isBlockScale ? ceilDiv(cut.columns / kBlock, 4) * 4
+                                 : cut.columns;
+  }
+
+  /// Scales of a row and of a group of rows.
+  int64_t perRow() const { return weight.shape[1] * numbersOf(weight.type); }
+  int64_t perGroup() const { return perRow() * weight.shape[2]; }
+
   Cut cutOf(const mc_tensor &tensor, const SourcePart &part) const {
     Cut cut;
     cut.rows = tensor.rank ? tensor.shape[0] : 1;
-    cut.columns = 1;
-    for (int i = 1; i < tensor.rank; ++i) {
-      cut.columns *= tensor.shape[i];
-    }
+    cut.columns = widthOf(tensor);
     int64_t &count = part.dim == 0 ? cut.rows : cut.columns;
     count /= part.parts;
     const int64_t first =
@@ -259,12 +203,57 @@ private:
     return cut;
   }
 
-  void appendRow(const mc_tensor &tensor, const Cut &cut, int64_t row,
-                 bool isZero, bool isScaled, const mc_tensor &stored) {
-    int64_t width = 1;
+  /// Numbers of a row.
+  static int64_t widthOf(const mc_tensor &tensor) {
+    int64_t width = tensor.rank > 1 ? numbersOf(tensor.type) : 1;
     for (int i = 1; i < tensor.rank; ++i) {
       width *= tensor.shape[i];
     }
+    return width;
+  }
+
+  void appendBlocks(const mc_tensor &tensor, const Cut &cut, int64_t row,
+                    const mc_tensor &stored) {
+    const int64_t begin =
+        (cut.firstRow + row) * widthOf(tensor) + cut.firstColumn;
+    for (int64_t first = 0; first < cut.columns; first += kBlock) {
+      const float scale = stored.data
+                              ? elementOf(stored, (begin + first) / kBlock)
+                              : scaleOfBlock(tensor, begin + first);
+      if (source.isBlockScale) {
+        putScale(first / kBlock, scale);
+        continue;
+      }
+      for (int64_t i = first; i < first + kBlock; ++i) {
+        put(elementOf(tensor, begin + i) / (stored.data ? 1 : scale));
+      }
+    }
+    done += source.isBlockScale ? numbersOfRow(cut) : 0;
+  }
+
+  /// The power of two below the largest magnitude, over 4.
+  static float scaleOfBlock(const mc_tensor &tensor, int64_t begin) {
+    float largest = 0;
+    for (int64_t i = begin; i < begin + kBlock; ++i) {
+      largest = std::fmax(largest, std::fabs(elementOf(tensor, i)));
+    }
+    const int exponent = exponentOf(largest, kSmallestScale + kLargestE2M1);
+    return std::ldexp(1.0f, exponent - kLargestE2M1);
+  }
+
+  /// Where the shape of the buffer, [groups, words, rows of a group], says.
+  void putScale(int64_t block, float scale) {
+    const int64_t words = weight.shape[1], rows = weight.shape[2];
+    const int64_t packed = numbersOf(weight.type);
+    const int64_t row = done / perRow();
+    const int64_t word = row / rows * words + block / packed;
+    const int64_t at = (word * rows + row % rows) * packed + block % packed;
+    out[at] = char(toE8M0(scale));
+  }
+
+  void appendRow(const mc_tensor &tensor, const Cut &cut, int64_t row,
+                 bool isZero, bool isScaled, const mc_tensor &stored) {
+    const int64_t width = widthOf(tensor);
     const int64_t begin = (cut.firstRow + row) * width;
     const float scale =
         isScaled ? scaleOf(tensor, begin, width, cut.firstRow + row, stored)
@@ -300,6 +289,12 @@ private:
     const int bytes = elementBytes(weight.type);
     uint32_t word;
     value = source.isDoubled ? 2 * value : value;
+    if (weight.type == MC_F4E2M1FNX2) {
+      const int shift = 4 * int(done % 2);
+      const int other = shift ? out[done / 2] & 15 : 0;
+      out[done++ / 2] = char(other | toE2M1(value) << shift);
+      return;
+    }
     std::memcpy(&word, &value, sizeof word);
     if (bytes == 1) {
       const uint8_t bits = toE4M3(value);
@@ -330,7 +325,7 @@ private:
   mc_read read;
   void *context;
   char *out;
-  int64_t done = 0; // elements
+  int64_t done = 0; // numbers
 };
 
 inline int prepare(const mc_binding *weight, int64_t layer, int rank,

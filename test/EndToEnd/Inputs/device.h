@@ -37,6 +37,7 @@ inline size_t bytesOf(int32_t type) {
   switch (type) {
   case MC_F8E4M3FN:
   case MC_F8E4M3FNUZ:
+  case MC_F4E2M1FNX2:
     return 1;
   case MC_BF16:
   case MC_F16:

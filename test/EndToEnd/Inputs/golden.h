@@ -62,13 +62,25 @@ inline std::vector<float> scalesOf(const std::string &json,
   return scales;
 }
 
-/// weights.bin and its index. Of a model in 8 bits also what
-/// make_tiny_llama_fp8.py makes of them: rows with factors, scales of caches.
+/// The word behind a key of a JSON text; empty where there is none.
+inline std::string wordOf(const std::string &json, const std::string &key) {
+  size_t at = json.find("\"" + key + "\":");
+  if (at == std::string::npos) {
+    return "";
+  }
+  at = json.find('"', json.find(':', at)) + 1;
+  return json.substr(at, json.find('"', at) - at);
+}
+
+/// weights.bin and its index. Of a model in 8 or 4 bits also what
+/// make_tiny_llama_quantised.py makes of them: rows or blocks with factors,
+/// scales of caches.
 class Checkpoint {
 public:
   Checkpoint(const std::string &weights, const std::string &golden)
       : index(readText(weights + "/weights.json")),
         data(readText(weights + "/weights.bin")),
+        factors(wordOf(readText(golden + "/golden.json"), "factors")),
         keyScales(scalesOf(readText(golden + "/golden.json"), "k_scale")),
         valueScales(scalesOf(readText(golden + "/golden.json"), "v_scale")) {}
 
@@ -98,22 +110,25 @@ private:
     if (made.empty()) {
       made.resize(count);
       std::memcpy(made.data(), data.data() + offset, count * 2);
-      multiplyRows(name, size_t(tensor.shape[0]), made);
+      multiply(name, size_t(tensor.shape[0]), made);
     }
     tensor.type = MC_BF16;
     tensor.data = made.data();
     return true;
   }
 
-  void multiplyRows(const std::string &name, size_t rows,
-                    std::vector<uint16_t> &values) const {
-    const float factors[] = {0.25f, 0.5f, 1};
-    if (keyScales.empty() || name.find("_proj") == std::string::npos) {
+  void multiply(const std::string &name, size_t rows,
+                std::vector<uint16_t> &values) const {
+    const bool isOfBlocks = factors == "blocks";
+    if ((factors != "rows" && !isOfBlocks) ||
+        name.find("_proj") == std::string::npos) {
       return;
     }
     size_t width = values.size() / rows;
     for (size_t i = 0; i < values.size(); ++i) {
-      values[i] = toBf16(fromBf16(values[i]) * factors[i / width * 7 / 5 % 3]);
+      size_t block = isOfBlocks ? i % width / 32 : 0;
+      float factor = 0.25f * float(1 << (i / width * 7 / 5 + block) % 3);
+      values[i] = toBf16(fromBf16(values[i]) * factor);
     }
   }
 
@@ -132,7 +147,7 @@ private:
     return true;
   }
 
-  std::string index, data;
+  std::string index, data, factors;
   std::vector<float> keyScales, valueScales;
   std::map<std::string, std::vector<uint16_t>> weights;
 };

@@ -12,11 +12,11 @@
 // largest of 5760. The smallest distance of the best from the second logit is
 // 0.119, so that an error below half of it cannot change a token.
 //
-// Tolerance in 8 bits: the reference rounds to e4m3 where the library does, but
-// sums in another order may round to the other of two neighbours, a relative
-// 2^-3.5 apart. make_tiny_llama_fp8.py measures how far that moves the logits;
-// twice that is allowed. A scale at the wrong row is wrong by a factor of 2
-// to 4.
+// Tolerance in 8 and 4 bits: the reference rounds to e4m3 or e2m1 where the
+// library does, but sums in another order may round to the other of two
+// neighbours, a relative 2^-3.5 or 2^-1.5 apart. make_tiny_llama_quantised.py
+// measures how far that moves the logits; twice that is allowed. A scale at the
+// wrong row or block is wrong by a factor of 2 to 4.
 #include "golden.h"
 
 #ifndef RANKS

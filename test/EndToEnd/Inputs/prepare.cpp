@@ -1,4 +1,5 @@
-// modelc_prepare: cuts, joins, defaults, 8 bits in both formats.
+// modelc_prepare: cuts, joins, defaults, 8 bits in both formats, 4 bits with
+// scales of blocks.
 #include "prepare.h"
 
 #include <cstdio>
@@ -158,6 +159,87 @@ void checkStored() {
                          MC_F32, 1, 0, 1) == Floats({6}));
 }
 
+/// Two rows of four blocks; the largest of block b of row r is 6 * 2^(b + r).
+void addBlocks(HostCheckpoint &c, const char *name, float factor) {
+  std::vector<float> values;
+  for (int row = 0; row < 2; ++row) {
+    for (int i = 0; i < 128; ++i) {
+      const float unit = factor * std::ldexp(1.0f, i / 32 + row);
+      values.push_back(unit * (i % 32 == 3   ? -6.0f
+                               : i % 32 == 4 ? 2.5f
+                                             : 0.5f));
+    }
+  }
+  add(c, name, 2, 128, values);
+}
+
+/// Of a scale buffer [1, 1, 256]: those of a row.
+std::vector<uint8_t> scalesOfRow(HostCheckpoint &c, const char *source, int row,
+                                 int rank) {
+  mc_binding binding = bind(source, MC_F8E8M0FNUX4, 1, 1);
+  binding.rank = 3;
+  binding.shape[2] = 256;
+  std::vector<uint8_t> out(1024, 0xAA);
+  if (prepare(&binding, 0, rank, readFrom, &c, out.data())) {
+    std::printf("%s\n", lastError);
+    return {};
+  }
+  return {out.begin() + row * 4, out.begin() + row * 4 + 4};
+}
+
+void checkBlocks() {
+  HostCheckpoint c;
+  addBlocks(c, "a", 1);
+  addBlocks(c, "b", 0.25f);
+  using Bytes = std::vector<uint8_t>;
+  bool isSame = true;
+  for (int bits = 0; bits < 16; ++bits) {
+    isSame &= toE2M1(fromE2M1(bits)) == bits;
+  }
+  expect("all numbers of 4 bits come back", isSame);
+  expect("ties to even, saturation, the smallest",
+         toE2M1(2.5f) == toE2M1(2) && toE2M1(3.5f) == toE2M1(4) &&
+             toE2M1(-5) == toE2M1(-4) && toE2M1(1e9f) == 7 &&
+             toE2M1(0.25f) == 0 && fromE2M1(toE2M1(0.26f)) == 0.5f);
+  // 0.5 is 1, -6 is 15 and 2.5 becomes 2, which is 4.
+  Bytes numbers = prepared<uint8_t>(c, "[\"a\" split 1 of 2] stored bf16",
+                                    MC_F4E2M1FNX2, 2, 32, 1);
+  expect("blocks over their scales, in pairs",
+         numbers.size() == 64 && numbers[0] == 0x11 && numbers[1] == 0xF1 &&
+             numbers[2] == 0x14 && numbers[16 + 1] == 0xF1);
+  expect("scales of blocks", scalesOfRow(c, "[\"a\"] block_scale", 1, 0) ==
+                                 Bytes({128, 129, 130, 131}));
+  expect("of the columns of a rank, below one another",
+         scalesOfRow(c, "[\"a\" split 1 of 2, \"b\" split 1 of 2] block_scale",
+                     2, 1) == Bytes({127, 128, 0, 0}));
+  expect("nothing beyond the last row",
+         scalesOfRow(c, "[\"a\"] block_scale", 2, 0) == Bytes({0, 0, 0, 0}));
+  addBlocks(c, "tiny", std::ldexp(1.0f, -128));
+  expect("the smallest scale",
+         scalesOfRow(c, "[\"tiny\"] block_scale", 0, 0) == Bytes({0, 0, 1, 2}));
+}
+
+void checkStoredBlocks() {
+  HostCheckpoint c;
+  using Bytes = std::vector<uint8_t>;
+  add(c, "w", 2, 32, {});
+  for (int i = 0; i < 64; ++i) {
+    c["w"].bytes.push_back(uint8_t(i * 37));
+  }
+  c["w"].tensor.type = MC_F4E2M1FNX2;
+  add(c, "w_scale", 2, 2, {});
+  c["w_scale"].bytes = {0, 100, 127, 255};
+  c["w_scale"].tensor.type = MC_F8E8M0FNU;
+  expect("stored numbers of 4 bits are kept",
+         prepared<uint8_t>(c, "[\"w\"] stored bf16", MC_F4E2M1FNX2, 2, 32, 0) ==
+             c["w"].bytes);
+  expect("with their own scales of blocks",
+         scalesOfRow(c, "[\"w\"] block_scale", 1, 0) ==
+                 Bytes({127, 255, 0, 0}) &&
+             scalesOfRow(c, "[\"w\" split 1 of 2] block_scale", 0, 1) ==
+                 Bytes({100, 0, 0, 0}));
+}
+
 } // namespace
 
 int main() {
@@ -165,10 +247,15 @@ int main() {
   checkParts();
   checkQuantised();
   checkStored();
+  checkBlocks();
+  checkStoredBlocks();
   HostCheckpoint none;
   prepared<float>(none, "[\"missing\"]", MC_F32, 1, 0, 0);
   add(none, "w", 2, 2, {1, 2, 3, 4});
   prepared<float>(none, "[\"w\"]", MC_F32, 1, 2, 0);
   prepared<float>(none, "[\"w\"]", MC_F32, 4, 2, 0);
+  prepared<uint8_t>(none, "[\"w\"]", MC_F4E2M1FNX2, 2, 1, 0);
+  add(none, "long", 1, 256, std::vector<float>(256));
+  scalesOfRow(none, "[\"long\"] block_scale", 0, 0);
   return wrong;
 }

@@ -1,20 +1,25 @@
-"""Makes the golden files of the tiny Llama in 8 bits in test/Golden/tiny-llama-fp8/.
+"""Makes the golden files of the tiny Llama in 8 and 4 bits in test/Golden/tiny-llama-*/.
 
 Written by numpy 2.4.6 with Python 3.11.7; other versions give the same bytes but
 for the last digits of the logits.
 
     python3 -m venv /tmp/golden && /tmp/golden/bin/pip install numpy==2.4.6
-    /tmp/golden/bin/python test/Golden/make_tiny_llama_fp8.py
+    /tmp/golden/bin/python test/Golden/make_tiny_llama_quantised.py
 
-The model is that of tiny-llama/, but every row r of the weight of a linear in a
-layer is multiplied by ROW_FACTORS[r * 7 // 5 % 3], exactly: neighbouring rows
-then differ in their scales, so that a scale at the wrong row shows. Everything
-is computed in double and rounded where `modelc --weights=fp8 --kv=fp8` rounds:
+The model is that of tiny-llama/, but where weights are narrow every row r of
+the weight of a linear in a layer is multiplied by FACTORS[r * 7 // 5 % 3],
+exactly, and where blocks have scales block b of the row by
+FACTORS[(r * 7 // 5 + b) % 3]: neighbours then differ in their scales, so that a
+scale at the wrong place shows. Everything is computed in double and rounded
+where modelc rounds:
 
-    weights       e4m3, of each row the largest magnitude becomes 448
-    activations   e4m3 before each linear of a layer, of each token the largest
-                  magnitude becomes 448; with 2 ranks, of what a rank has
-    keys, values  e4m3 over the layer's k_scale and v_scale, saturated at 448
+    weights       fp8: e4m3, of each row the largest magnitude becomes 448;
+                  mxfp4: e2m1, each block of 32 neighbours over the power of two
+                  below its largest magnitude, over 4, saturated at 6
+    activations   as the weights before each linear of a layer, each token by
+                  itself; with 2 ranks, of what a rank has. To 4 bits bf16 is
+                  quantised, to 8 what a norm has in float
+    keys, values  fp8: e4m3 over the layer's k_scale and v_scale, saturated at 448
     others        bf16: the residual, the outputs of linears, queries, the powers
                   of a softmax before they meet the values, the logits
 
@@ -23,31 +28,35 @@ prompts with varied answers those with the largest distance between best and sec
 logit are taken.
 
     golden.json     prompts; tokens[sequence][step]; margin: the smallest distance
-                    between the best and the second logit of any step; k_scale
-                    and v_scale of each layer, null: the checkpoint has none;
-                    drift: see below
+                    between the best and the second logit of any step; factors:
+                    of "rows" or "blocks" of weights, or "none"; k_scale and
+                    v_scale of each layer of a cache of 8 bits, null: the
+                    checkpoint has none; drift: see below
     logits-tp1.bin  f32 [step 0 = last token of the prefill, 1..8][sequence][vocab]
-    logits-tp2.bin  the same on 2 ranks
+    logits-tp2.bin  the same on 2 ranks, of fp8 alone
 
 Sums in another order differ by little, but a number that then rounds to the other
-of two neighbours in bf16, and later in e4m3, differs by a relative 2^-8 or 2^-3.5,
-and that goes on. How far it goes is measured here, by rounding by chance: every
-sum of a linear is disturbed by a relative 2^-9, the unit of bf16. `drift` is the
-root mean square and the largest of the differences in the logits of DRIFTS runs.
+of two neighbours in bf16, and later in e4m3 or e2m1, differs by a relative 2^-8,
+2^-3.5 or 2^-1.5, and that goes on. How far it goes is measured here, by rounding
+by chance: every sum of a linear is disturbed by a relative 2^-9, the unit of bf16.
+`drift` is the root mean square and the largest of the differences in the logits of
+DRIFTS runs.
 """
 
 import json
 import pathlib
+from dataclasses import dataclass
 
 import numpy as np
 
 HERE = pathlib.Path(__file__).parent
-MODEL, OUT = HERE / "tiny-llama", HERE / "tiny-llama-fp8"
+MODEL = HERE / "tiny-llama"
 PROMPT_LENGTHS = (5, 11)
 DECODE_STEPS = 8
 DRIFTS = 16
 SEED, SEARCHED = 4, 512
-ROW_FACTORS = (0.25, 0.5, 1.0)
+FACTORS = (0.25, 0.5, 1.0)
+BLOCK = 32
 K_SCALES = (0.03, 0.013, 0.021)
 V_SCALES = (0.017, None, 0.02)
 HEADS, KV_HEADS, HEAD_DIM, LAYERS, EPS, THETA = 4, 2, 64, 3, 1e-5, 1e4
@@ -66,7 +75,14 @@ def e4m3(x):
     return np.clip(np.rint(x / unit) * unit, -448, 448)
 
 
-def quantise(x, parts=1):
+def e2m1(x):
+    """The nearest number of 2 exponent bits and 1 mantissa bit, ties to even."""
+    exponent = np.maximum(np.frexp(x)[1] - 1, 0)
+    unit = np.ldexp(1.0, exponent - 1)
+    return np.clip(np.rint(x / unit) * unit, -6, 6)
+
+
+def fp8(x, parts=1):
     """Rows, or each of `parts` of their columns, over a scale of their own."""
     split = x.reshape(*x.shape[:-1], parts, -1)
     largest = np.abs(split).max(-1, keepdims=True)
@@ -74,8 +90,35 @@ def quantise(x, parts=1):
     return (e4m3(split / scale) * scale).reshape(x.shape)
 
 
+def mxfp4(x, parts=1):
+    """Blocks over powers of two; those of all parts are whole."""
+    split = bf16(x).reshape(*x.shape[:-1], -1, BLOCK)
+    largest = np.abs(split).max(-1, keepdims=True)
+    scale = np.ldexp(1.0, np.frexp(largest)[1] - 1 - 2)
+    return (e2m1(split / scale) * scale).reshape(x.shape)
+
+
+@dataclass
+class Variant:
+    """What is narrow: a folder of golden files."""
+
+    folder: str
+    factors: str  # of "rows", "blocks" or "none"
+    narrow: callable  # weights and inputs of linears
+    has_narrow_cache: bool = False
+    ranks: tuple = (1,)
+
+
+VARIANTS = (
+    Variant("tiny-llama-fp8", "rows", fp8, has_narrow_cache=True, ranks=(1, 2)),
+    Variant("tiny-llama-mxfp4", "blocks", mxfp4),
+)
+
+
 class Model:
-    def __init__(self, ranks, disturbance=0.0):
+    def __init__(self, variant, ranks, disturbance=0.0):
+        self.variant = variant
+        self.narrow = variant.narrow
         self.ranks = ranks
         self.disturbance = disturbance
         self.random = np.random.default_rng(SEED)
@@ -89,10 +132,12 @@ class Model:
         bits = np.frombuffer(self.data, np.uint16, count, entry["offset"])
         values = (bits.astype(np.uint32) << 16).view(np.float32)
         values = values.astype(np.float64).reshape(entry["shape"])
-        if "_proj" not in name:
+        if "_proj" not in name or self.variant.factors == "none":
             return values
-        rows = np.arange(len(values))
-        return quantise(values * np.take(ROW_FACTORS, rows * 7 // 5 % 3)[:, None])
+        turn = (np.arange(len(values)) * 7 // 5)[:, None]
+        if self.variant.factors == "blocks":
+            turn = turn + np.arange(values.shape[1]) // BLOCK
+        return self.narrow(values * np.take(FACTORS, turn % 3))
 
     def norm(self, x, name):
         factor = 1 / np.sqrt((x * x).mean(-1, keepdims=True) + EPS)
@@ -107,9 +152,9 @@ class Model:
     def add_split(self, x, y, name):
         """x + linear(y), of which each rank has a part of the columns of y."""
         if self.ranks == 1:
-            return bf16(x + self.linear(quantise(y), name))
+            return bf16(x + self.linear(self.narrow(y), name))
         weight = np.split(self.weights[name + ".weight"], self.ranks, axis=1)
-        parts = np.split(quantise(y, self.ranks), self.ranks, axis=-1)
+        parts = np.split(self.narrow(y, self.ranks), self.ranks, axis=-1)
         total = sum(bf16(self.disturb(part @ w.T)) for part, w in zip(parts, weight))
         return bf16(x + bf16(total))
 
@@ -126,9 +171,13 @@ class Model:
             a, b = np.split(t, 2, axis=-1)
             return np.concatenate([a * cosine - b * sine, b * cosine + a * sine], -1)
 
-        k_scale, v_scale = K_SCALES[layer], V_SCALES[layer] or 1.0
-        k = e4m3(rotate(k) / k_scale) * k_scale
-        v = e4m3(v / v_scale) * v_scale
+        k = rotate(k)
+        if self.variant.has_narrow_cache:
+            k_scale, v_scale = K_SCALES[layer], V_SCALES[layer] or 1.0
+            k = e4m3(k / k_scale) * k_scale
+            v = e4m3(v / v_scale) * v_scale
+        else:
+            k = bf16(k)
         if cache[layer]:
             k, v = (np.concatenate([old, t], 1) for old, t in zip(cache[layer], (k, v)))
         cache[layer] = (k, v)
@@ -145,10 +194,10 @@ class Model:
         x = self.weights["model.embed_tokens.weight"][tokens]
         for layer in range(LAYERS):
             name = f"model.layers.{layer}."
-            n = quantise(self.norm(x, name + "input_layernorm"))
+            n = self.narrow(self.norm(x, name + "input_layernorm"))
             a = self.attention(n, layer, past, cache)
             x = self.add_split(x, a, name + "self_attn.o_proj")
-            n = quantise(self.norm(x, name + "post_attention_layernorm"))
+            n = self.narrow(self.norm(x, name + "post_attention_layernorm"))
             gate, up = (self.linear(n, name + "mlp." + p) for p in ("gate_proj", "up_proj"))
             x = self.add_split(x, bf16(gate / (1 + np.exp(-gate)) * up), name + "mlp.down_proj")
         last = bf16(self.norm(x[:, -1], "model.norm"))
@@ -172,8 +221,8 @@ def margins(logits):
     return (best[..., -1] - best[..., -2]).min(0)
 
 
-def drift(ranks, prompts, tokens, logits):
-    model = Model(ranks, 2.0**-9)
+def drift(variant, ranks, prompts, tokens, logits):
+    model = Model(variant, ranks, 2.0**-9)
     differences = []
     for prompt, forced, exact in zip(prompts, tokens, logits):
         repeated = np.repeat([prompt], DRIFTS, 0)
@@ -183,37 +232,42 @@ def drift(ranks, prompts, tokens, logits):
     return {"rms": float(np.sqrt((all_of_them**2).mean())), "largest": float(np.abs(all_of_them).max())}
 
 
-def main():
-    OUT.mkdir(exist_ok=True)
+def search(models, generator, length):
+    """The tokens of one prompt that leave the largest distance, their logits by
+    ranks, and that distance."""
+    tried = generator.integers(0, 320, (SEARCHED, length))
+    logits, chosen = {}, None
+    worst = np.inf
+    for ranks, model in models.items():
+        logits[ranks], tokens = run(model, tried, chosen)
+        chosen = tokens if chosen is None else chosen
+        worst = np.minimum(worst, margins(logits[ranks])) * (chosen == tokens).all(1)
+    varied = np.array([len(set(row)) > DECODE_STEPS // 2 for row in chosen.tolist()])
+    best = (worst * varied).argmax()
+    return tried[best], chosen[best], {r: l[:, best] for r, l in logits.items()}, worst[best]
+
+
+def make(variant):
+    out = HERE / variant.folder
+    out.mkdir(exist_ok=True)
     generator = np.random.default_rng(SEED)
-    models = {ranks: Model(ranks) for ranks in (1, 2)}
-    prompts, tokens, logits, margin = [], [], {1: [], 2: []}, np.inf
-    for length in PROMPT_LENGTHS:
-        tried = generator.integers(0, 320, (SEARCHED, length))
-        one, chosen = run(models[1], tried)
-        two, other = run(models[2], tried, chosen)
-        same = (chosen == other).all(1)
-        varied = np.array([len(set(row)) > DECODE_STEPS // 2 for row in chosen.tolist()])
-        worst = np.minimum(margins(one), margins(two)) * same * varied
-        best = worst.argmax()
-        margin = min(margin, worst[best])
-        prompts.append(tried[best].tolist())
-        tokens.append(chosen[best].tolist())
-        logits[1].append(one[:, best])
-        logits[2].append(two[:, best])
-    drifts = {f"drift_tp{ranks}": drift(ranks, prompts, tokens, logits[ranks]) for ranks in (1, 2)}
-    for ranks in (1, 2):
-        values = np.stack(logits[ranks], 1)
-        (OUT / f"logits-tp{ranks}.bin").write_bytes(values.astype("<f4").tobytes())
-        print(f"tp {ranks}: logits std {values.std():.3f}")
-    difference = np.stack(logits[1]) - np.stack(logits[2])
-    print(f"margin {margin:.4f}, 1 against 2 ranks rms {np.sqrt((difference ** 2).mean()):.4f}, "
-          f"largest {np.abs(difference).max():.4f}")
-    golden = {"prompts": prompts, "tokens": tokens, "margin": float(margin),
-              "k_scale": K_SCALES, "v_scale": V_SCALES, **drifts}
-    print(drifts)
-    (OUT / "golden.json").write_text(json.dumps(golden, indent=1) + "\n")
+    models = {ranks: Model(variant, ranks) for ranks in variant.ranks}
+    found = [search(models, generator, length) for length in PROMPT_LENGTHS]
+    prompts, tokens, logits, margin = zip(*found)
+    golden = {"prompts": [p.tolist() for p in prompts], "tokens": [t.tolist() for t in tokens],
+              "margin": float(min(margin)), "factors": variant.factors}
+    if variant.has_narrow_cache:
+        golden |= {"k_scale": K_SCALES, "v_scale": V_SCALES}
+    for ranks in variant.ranks:
+        own = [l[ranks] for l in logits]
+        golden[f"drift_tp{ranks}"] = drift(variant, ranks, prompts, tokens, own)
+        values = np.stack(own, 1)
+        (out / f"logits-tp{ranks}.bin").write_bytes(values.astype("<f4").tobytes())
+        print(f"{variant.folder}, tp {ranks}: logits std {values.std():.3f}")
+    print({key: value for key, value in golden.items() if key not in ("prompts", "tokens")})
+    (out / "golden.json").write_text(json.dumps(golden, indent=1) + "\n")
 
 
 if __name__ == "__main__":
-    main()
+    for one in VARIANTS:
+        make(one)
