@@ -137,7 +137,9 @@ static FitResult fitOf(const Report &report, const ModelFacts &model,
   choices.tensorParallel = options.tensorParallel;
   choices.maxTensorParallel = model.maxTensorParallel;
   choices.cacheShards = choices.maxTensorParallel;
-  choices.weightBits = options.weights == "fp8" ? 8 : 16;
+  choices.weightBits = options.weights == "mxfp4" ? 4
+                       : options.weights == "fp8" ? 8
+                                                  : 16;
   choices.cacheBits = options.cache == "fp8" ? 8 : 16;
   return fit(needs, served(options.workload), choices, target);
 }

@@ -78,11 +78,13 @@ static Flag<int64_t> outputLength("osl",
                                   cl::init(1024), cl::cat(category));
 static Flag<int64_t> batch("batch", cl::desc("requests decoded together"),
                            cl::init(64), cl::cat(category));
-enum class Precision { bf16, fp8 };
+enum class Precision { bf16, fp8, mxfp4 };
 static Choice<Precision>
     weights("weights", cl::desc("type of the weights of linears"),
             cl::values(clEnumValN(Precision::bf16, "bf16", "as imported"),
-                       clEnumValN(Precision::fp8, "fp8", "e4m3 with scales")),
+                       clEnumValN(Precision::fp8, "fp8", "e4m3 with scales"),
+                       clEnumValN(Precision::mxfp4, "mxfp4",
+                                  "e2m1 with a scale for each block of 32")),
             cl::init(Precision::bf16), cl::cat(category));
 static Choice<Precision>
     cacheType("kv", cl::desc("type of the KV cache"),
@@ -133,6 +135,12 @@ static cl::opt<std::string> importInput(cl::Positional, cl::Required,
                                         cl::desc("MODEL"),
                                         cl::sub(importCommand));
 
+static StringRef wordOf(Precision precision) {
+  return precision == Precision::mxfp4 ? "mxfp4"
+         : precision == Precision::fp8 ? "fp8"
+                                       : "bf16";
+}
+
 static CompileOptions compileOptions() {
   CompileOptions options;
   options.input = input;
@@ -141,8 +149,8 @@ static CompileOptions compileOptions() {
   options.targetsDirectory = targetsDirectory;
   options.tensorParallel = tensorParallel;
   options.workload = {inputLength, outputLength, batch};
-  options.weights = weights == Precision::fp8 ? "fp8" : "bf16";
-  options.cache = cacheType == Precision::fp8 ? "fp8" : "bf16";
+  options.weights = wordOf(weights);
+  options.cache = wordOf(cacheType);
   options.priceBasis = priceBasis;
   options.emit = emit;
   options.output = output;
