@@ -7,6 +7,7 @@
 #include "llvm/Support/Error.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -108,18 +109,50 @@ LogicalResult modelc::checkPrelude(const CompileOptions &options,
   return failure();
 }
 
-static Error writeWhole(StringRef path,
-                        function_ref<void(raw_ostream &)> print) {
+using Print = function_ref<void(raw_ostream &)>;
+
+static std::error_code printTo(int descriptor, Print print) {
+  raw_fd_ostream os(descriptor, /*shouldClose=*/false);
+  print(os);
+  os.flush();
+  std::error_code error = os.error();
+  os.clear_error();
+  return error;
+}
+
+/// A device or a pipe is written to: a rename would put a file in its place.
+static bool isStream(StringRef path) {
+  sys::fs::file_status status;
+  return !sys::fs::status(path, status) && !sys::fs::is_regular_file(status) &&
+         !sys::fs::is_directory(status);
+}
+
+static Error writeStream(StringRef path, Print print) {
+  int descriptor = 0;
+  std::error_code error = sys::fs::openFileForWrite(
+      path, descriptor, sys::fs::CD_OpenExisting, sys::fs::OF_None);
+  if (!error) {
+    error = printTo(descriptor, print);
+    std::error_code closing =
+        sys::Process::SafelyCloseFileDescriptor(descriptor);
+    error = error ? error : closing;
+  }
+  return errorCodeToError(error);
+}
+
+/// Through a temporary file that is renamed: nothing is left half written. A
+/// link stays one.
+static Error writeWhole(StringRef link, Print print) {
+  SmallString<128> path;
+  if (sys::fs::real_path(link, path)) {
+    path = link; // nothing there yet
+  }
   Expected<sys::fs::TempFile> file =
       sys::fs::TempFile::create(path + ".%%%%%%");
   if (!file) {
     return file.takeError();
   }
-  raw_fd_ostream os(file->FD, /*shouldClose=*/false);
-  print(os);
-  os.flush();
-  std::error_code error = os.error();
-  os.clear_error();
+  std::error_code error = printTo(file->FD, print);
   if (!error) {
     if (Error failure = file->keep(path)) {
       return joinErrors(std::move(failure), file->discard());
@@ -129,14 +162,14 @@ static Error writeWhole(StringRef path,
   return joinErrors(errorCodeToError(error), file->discard());
 }
 
-int modelc::writeText(StringRef path, function_ref<void(raw_ostream &)> print,
-                      raw_ostream &out, raw_ostream &errors) {
+int modelc::writeText(StringRef path, Print print, raw_ostream &out,
+                      raw_ostream &errors) {
   if (path.empty() || path == "-") {
     print(out);
     return kExitOk;
   }
-  // Through a temporary file that is renamed: nothing is left half written.
-  if (Error error = writeWhole(path, print)) {
+  if (Error error =
+          isStream(path) ? writeStream(path, print) : writeWhole(path, print)) {
     sayError(errors) << "cannot write '" << path
                      << "': " << toString(std::move(error)) << "\n";
     return kExitInput;
