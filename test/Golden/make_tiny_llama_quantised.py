@@ -98,6 +98,10 @@ def mxfp4(x, parts=1):
     return (e2m1(split / scale) * scale).reshape(x.shape)
 
 
+def as_bf16(x, parts=1):
+    return bf16(x)
+
+
 @dataclass
 class Variant:
     """What is narrow: a folder of golden files."""
@@ -112,6 +116,8 @@ class Variant:
 VARIANTS = (
     Variant("tiny-llama-fp8", "rows", fp8, has_narrow_cache=True, ranks=(1, 2)),
     Variant("tiny-llama-mxfp4", "blocks", mxfp4),
+    Variant("tiny-llama-fp8-weights", "rows", fp8),
+    Variant("tiny-llama-fp8-cache", "none", as_bf16, has_narrow_cache=True),
 )
 
 
