@@ -7,6 +7,7 @@
 #include "lib/Support/Support.h"
 
 #include "mlir/IR/AsmState.h"
+#include "mlir/Pass/PassManager.h"
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "llvm/Support/CommandLine.h"
@@ -55,6 +56,23 @@ static LogicalResult exportAsToml(StringRef file, raw_ostream &os) {
   return exportToml(**module, assumptions, os);
 }
 
+/// Builds the passes once beforehand, so that a mistake in their options is one
+/// of the command line, not of the input.
+static LogicalResult checkPipeline(const MlirOptMainConfig &config,
+                                   const DialectRegistry &registry) {
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  ScopedDiagnosticHandler say(&context, [](Diagnostic &diagnostic) {
+    std::string text = diagnostic.str();
+    StringRef message = StringRef(text).trim();
+    if (!message.empty()) { // else the option's parser has said it
+      sayError(llvm::errs()) << message << "\n";
+    }
+    return success();
+  });
+  PassManager manager(&context);
+  return config.setupPassPipeline(manager);
+}
+
 int modelc::optMain(int argc, char **argv) {
   static llvm::cl::opt<bool> toToml(
       "export-toml", llvm::cl::desc("Print the model that was read as TOML"));
@@ -70,6 +88,10 @@ int modelc::optMain(int argc, char **argv) {
   std::string overview = registerCLIOptions(
       "modelc-opt: passes over models and schedules\n", registry);
   if (!parseCommandLine(argc, argv, overview, llvm::errs())) {
+    return kExitUsage;
+  }
+  MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();
+  if (failed(checkPipeline(config, registry))) {
     return kExitUsage;
   }
   std::string message;
@@ -92,8 +114,7 @@ int modelc::optMain(int argc, char **argv) {
       }
       return EXIT_FAILURE;
     }
-    result = MlirOptMain(output->os(), std::move(input), registry,
-                         MlirOptMainConfig::createFromCLOptions());
+    result = MlirOptMain(output->os(), std::move(input), registry, config);
   }
   if (failed(result)) {
     return EXIT_FAILURE;
