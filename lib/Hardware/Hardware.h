@@ -181,6 +181,8 @@ struct MmaRow {
   std::string aType, bType, cType;
   bool scaled = false;    // takes block scales
   int64_t scaleBlock = 0; // elements along k for each scale
+  std::string scaleType;  // of one scale
+  OperandSpace scaleSpace = OperandSpace::Register; // Tensor: 32 lanes x 4 B
   int64_t workgroups = 1; // of a cluster that multiply together: m is of one,
                           // each holds one part of the n rows of B
   MmaScope scope = MmaScope::Wave;
@@ -189,8 +191,15 @@ struct MmaRow {
   OperandSpace cSpace = OperandSpace::Register;
   double flopPerClock = 0;  // of one unit with all its matrix pipes busy
   double latencyClocks = 0; // until the result can be an operand
-  FragmentLayout aLayout, bLayout, cLayout;  // of operands in registers
-  FragmentLayout aScaleLayout, bScaleLayout; // (row, block along k)
+  FragmentLayout aLayout, bLayout, cLayout; // of operands in registers
+  /// (row, block along k). In tensor memory of one wave's lanes, which all
+  /// waves repeat; registers are bytes.
+  FragmentLayout aScaleLayout, bScaleLayout;
+
+  /// Rows whose words of scales go to tensor memory by one copy, and where
+  /// among them the word of row 2^i lies. Empty where scales lie in the order
+  /// of rows.
+  std::vector<int64_t> scaleOrder() const;
 
   /// Operations of one instruction at width `width` (n if 0).
   double flop(int64_t width = 0) const {

@@ -51,6 +51,14 @@ static std::string checkLayout(llvm::StringRef operand,
   return "";
 }
 
+/// Lanes over which scales are spread; those in tensor memory lie in as many as
+/// a wave has, and again in those of the others.
+static unsigned lanesOfScales(const Execution &execution, const MmaRow &row) {
+  bool isWave = row.scope == MmaScope::Wave;
+  return row.scaleSpace == OperandSpace::Tensor || isWave ? execution.waveSize
+                                                          : 0;
+}
+
 /// Lanes over which an operand is spread; 0 for one that is not in registers.
 /// Accumulators in tensor memory are read by four waves.
 static unsigned lanesOf(const Execution &execution, MmaScope scope,
@@ -78,33 +86,61 @@ std::string finishMmaRow(const Execution &execution, MmaRow &row) {
   if (!llvm::isPowerOf2_64(execution.waveSize)) {
     return "execution.wave_size must be a power of two";
   }
+  if (row.scaled && row.scaleType.empty()) {
+    return "expected the type of a scale beside scale_block";
+  }
   struct Operand {
     llvm::StringRef name;
-    OperandSpace space;
+    unsigned lanes;
     const FragmentLayout &layout;
     int64_t rows, columns;
   };
+  auto lanes = [&](OperandSpace space) {
+    return lanesOf(execution, row.scope, space);
+  };
   // An instruction with a free n has the accumulator layout of its largest n.
   llvm::SmallVector<Operand> operands = {
-      {"a", row.aSpace, row.aLayout, row.m, row.k},
-      {"b", row.bSpace, row.bLayout, row.n, row.k},
-      {"c", row.cSpace, row.cLayout, row.m, row.n}};
+      {"a", lanes(row.aSpace), row.aLayout, row.m, row.k},
+      {"b", lanes(row.bSpace), row.bLayout, row.n, row.k},
+      {"c", lanes(row.cSpace), row.cLayout, row.m, row.n}};
   if (row.scaled) {
     int64_t blocks = row.k / row.scaleBlock;
-    operands.push_back(
-        {"a_scale", row.aSpace, row.aScaleLayout, row.m, blocks});
-    operands.push_back(
-        {"b_scale", row.bSpace, row.bScaleLayout, row.n, blocks});
+    unsigned ofScales = lanesOfScales(execution, row);
+    operands.push_back({"a_scale", ofScales, row.aScaleLayout, row.m, blocks});
+    operands.push_back({"b_scale", ofScales, row.bScaleLayout, row.n, blocks});
   }
   std::string wrong;
   for (const Operand &operand : operands) {
     if (wrong.empty()) {
       wrong = checkLayout(operand.name, operand.layout, operand.rows,
-                          operand.columns,
-                          lanesOf(execution, row.scope, operand.space));
+                          operand.columns, operand.lanes);
     }
   }
   return wrong;
+}
+
+std::vector<int64_t> MmaRow::scaleOrder() const {
+  if (scaleSpace != OperandSpace::Tensor) {
+    return {};
+  }
+  // A lane has the words of some rows side by side, of four bytes each.
+  std::vector<int64_t> order;
+  int64_t wordsOfLane = m >> aScaleLayout.lane.size();
+  for (int64_t row = 1; row < m; row *= 2) {
+    std::pair<int64_t, int64_t> image = {row, 0};
+    auto lane = llvm::find(aScaleLayout.lane, image);
+    int64_t words = 0;
+    if (lane != aScaleLayout.lane.end()) {
+      words = wordsOfLane << (lane - aScaleLayout.lane.begin());
+    } else {
+      int64_t before = llvm::count_if(aScaleLayout.reg, [&](auto other) {
+        return other.second == 0 && other.first < row;
+      });
+      words = int64_t(1) << before;
+    }
+    order.push_back(words);
+  }
+  return order;
 }
 
 } // namespace modelc

@@ -80,6 +80,15 @@ def row_of_thread(thread, i):
     return thread, i
 
 
+def tensor_scales(blocks):
+    """tcgen05, scale factors: byte 16 (r % 32) + 4 (r / 32) + block of a block of
+    128 rows, 16 bytes a lane, for K-steps of fewer than four blocks without gaps."""
+    def place(lane, byte):
+        rest, block = divmod(byte, blocks)
+        return lane + 32 * rest, block
+    return {"a_scale": place, "b_scale": place, "c": row_of_thread}
+
+
 MMA_SYNC = {
     "MmaSync16x8x16Bf16": {"a": a16, "b": b16, "c": c8},
     "MmaSync16x8x32F8": {"a": a32, "b": b32, "c": c8},
@@ -109,6 +118,8 @@ INSTRUCTIONS = {
         "Tcgen05Bf16": {"c": row_of_thread},
         "Tcgen05Bf16FromTensor": {"a": row_of_thread, "c": row_of_thread},
         "Tcgen05F8": {"c": row_of_thread},
+        "Tcgen05Nvf4": tensor_scales(4),
+        "Tcgen05Mxf4": tensor_scales(2),
         # Of two workgroups: the rows of each in its own lanes.
         "Tcgen05Bf16Pair": {"c": row_of_thread},
         "Tcgen05F8Pair": {"c": row_of_thread},
