@@ -171,6 +171,19 @@ static unsigned bitsOf(Type type) {
              : packedNumbers(type) * numberType(type).getIntOrFloatBitWidth();
 }
 
+bool schedule::holdsScales(TileType place) {
+  return packedNumbers(place.getElementType()) == kScalesPerWord;
+}
+
+int64_t schedule::tensorColumns(TileType place) {
+  constexpr int64_t kLanes = 128, kLanesOfScales = 32, kBits = 32;
+  int64_t bits = place.getElementBits();
+  return holdsScales(place) ? llvm::divideCeil(place.getNumElements() * bits,
+                                               kLanesOfScales * kBits)
+                            : llvm::divideCeil(place.getRows(), kLanes) *
+                                  place.getColumns() * bits / kBits;
+}
+
 unsigned BufferType::getElementBytes() const {
   return llvm::divideCeil(bitsOf(getElementType()), 8);
 }

@@ -32,6 +32,13 @@ mlir::Type numberType(mlir::Type element);
 /// Scales of blocks lie packed in words of so many, neighbours along K.
 inline constexpr int64_t kScalesPerWord = 4;
 
+/// Columns of tensor memory that one slot of a place takes. 128 rows of an
+/// accumulator share a column. Words of scales lie in 32 lanes, which the
+/// others repeat.
+int64_t tensorColumns(TileType place);
+/// Whether a place holds words of scales.
+bool holdsScales(TileType place);
+
 /// One amount of work of one execution of an op by one workgroup.
 struct Work {
   enum class Kind {

@@ -89,7 +89,10 @@ def CopyOp : MemoryOp<"copy"> {
   let description = [{
     Global to shared (or shared to global, shared to tensor). The place is a ring
     indexed by the logical trip number `slot`. `box` copies go through a tensor
-    map and signal the barrier `arrives`; others complete in program order.
+    map and signal the barrier `arrives`; others complete in program order. The
+    blocks of a `packed` buffer lie in the place as they do there. Words of scales
+    go from shared to tensor memory by the unit that multiplies, in the order of
+    its products: the signal behind a product says that both are done.
 
     ```mlir
     schedule.kernel @f(%a: !schedule.buffer<?x64xbf16>, %m: index) guard [] attributes {waves = 4 : i64} {

@@ -209,7 +209,7 @@ FailureOr<KernelWork> KernelReader::read() {
     if (auto tile = dyn_cast<TileType>(alloc.getResult().getType())) {
       bool tensor = tile.getSpace() == Space::Tensor;
       shared += tensor ? 0 : tile.getBytes() * tile.getSlots();
-      columns += tensor ? tile.getColumns() * tile.getElementBits() / 32 : 0;
+      columns += tensor ? tile.getSlots() * tensorColumns(tile) : 0;
     }
   }
   work.sharedBytes = kernel.getSharedBytes().value_or(shared);

@@ -173,7 +173,14 @@ static FailureOr<BoxMap> boxMapOf(CopyOp copy) {
     return copy.emitOpError("expected columns along the last dimension in a "
                             "box copy");
   }
-  boxShape(cast<TileType>(copy.getDestination().getType()), map);
+  auto place = cast<TileType>(copy.getDestination().getType());
+  if (buffer.getPacked()) {
+    // Blocks lie in the place as they do in the buffer.
+    map.boxRows = place.getRows();
+    map.boxColumns = place.getColumns();
+  } else {
+    boxShape(place, map);
+  }
   if (!access.valid.empty()) {
     map.rowEnd = access.valid[0];
   }

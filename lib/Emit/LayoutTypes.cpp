@@ -15,8 +15,10 @@ static StringRef packedName(Type type) {
   int64_t count = packedNumbers(type);
   bool isPair = isa<Float4E2M1FNType>(number) && count == 2;
   bool isWord = isa<Float8E8M0FNUType>(number) && count == 4;
+  bool isFineWord = isa<Float8E4M3FNType>(number) && count == 4;
   return isPair                          ? "f4x2"
          : isWord                        ? "e8m0x4"
+         : isFineWord                    ? "e4m3x4"
          : count == 2 && number.isBF16() ? "bf16x2"
                                          : "";
 }

@@ -302,10 +302,24 @@ static SmallVector<Value> boxCoordinates(const Access &access,
   return result;
 }
 
+/// Words of scales on their way to tensor memory.
+LogicalResult KernelPrinter::printCopyOfScales(CopyOp op) {
+  auto from = cast<TileType>(op.getSource().getType());
+  auto to = dyn_cast<TileType>(op.getDestination().getType());
+  if (!to || to.getSpace() != Space::Tensor || !holdsScales(to)) {
+    return op.emitOpError("expected a copy from a buffer, or one of scales to "
+                          "tensor memory, got one from ")
+           << from;
+  }
+  Value trip = op.getOffsets().empty() ? Value() : op.getOffsets()[0];
+  line("copyScales" + caller(op) + "(" + text(op.getDestination()) + ", " +
+       placeText(op.getSource(), trip) + ");");
+  return success();
+}
+
 LogicalResult KernelPrinter::printCopy(CopyOp op) {
   if (!isa<BufferType>(op.getSource().getType())) {
-    return op.emitOpError("expected a copy from a buffer, got one from ")
-           << op.getSource().getType();
+    return printCopyOfScales(op);
   }
   Access access = Access::of(op);
   Value trip = op.getSlot().empty() ? Value() : op.getSlot()[0];
@@ -316,7 +330,9 @@ LogicalResult KernelPrinter::printCopy(CopyOp op) {
     for (Value coordinate : boxCoordinates(access, map)) {
       at += ", " + text(coordinate);
     }
-    line("copyBox" + caller(op) + "(" + place + ", " + map.name + at + ", " +
+    auto buffer = cast<BufferType>(op.getSource().getType());
+    line((buffer.getPacked() ? "copyPackedBox" : "copyBox") + caller(op) + "(" +
+         place + ", " + map.name + at + ", " +
          placeText(op.getArrives(), trip) + ");");
     return success();
   }

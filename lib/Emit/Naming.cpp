@@ -18,8 +18,9 @@ using namespace modelc::schedule;
 static constexpr StringLiteral kReserved =
     "absolute addTile arrive auto bf16 bf16x2 bitsAs bool break case ceil "
     "ceilDiv char chipletOrder columns const continue copyBox copySign "
-    "copyTile cos default delete do double e8m0x4 else erf exp exp2 f16 f4x2 "
-    "f8 false fill float floor floorDiv fma for forEach groupedOrder i if "
+    "copyTile cos default delete do double e4m3x4 e8m0x4 else erf exp exp2 "
+    "f16 f4x2 f8 false fill float floor floorDiv fma for forEach groupedOrder "
+    "i if "
     "inline int int64_t kInfinity kNaN laneId loadScalar loadShared "
     "loadTensor loadTile log log2 long lookup maximum minimum mma new offset "
     "operator power reduce register relayout return roundEven rows rsqrt "
@@ -181,16 +182,21 @@ static std::string placeRole(AllocOp alloc) {
   bool isRing = false;
   if (auto tile = dyn_cast<TileType>(alloc.getType())) {
     isRing = tile.getSlots() > 1;
-    if (tile.getSpace() == Space::Tensor) {
+    if (tile.getSpace() == Space::Tensor && !holdsScales(tile)) {
       return "product";
     }
   } else {
     return barrierRole(alloc);
   }
   for (Operation *user : alloc->getUsers()) {
-    if (auto copy = dyn_cast<CopyOp>(user);
-        copy && isa<BufferType>(copy.getSource().getType())) {
+    auto copy = dyn_cast<CopyOp>(user);
+    if (copy && isa<BufferType>(copy.getSource().getType())) {
       return bufferName(copy.getSource()) + (isRing ? "Ring" : "Place");
+    }
+    auto from = copy ? copy.getSource().getDefiningOp<AllocOp>() : AllocOp();
+    if (from && from != alloc) {
+      std::string name = placeRole(from);
+      return name.substr(0, name.rfind("Ring")) + "InTensor";
     }
   }
   return isRing ? "ring" : "scratch";

@@ -87,6 +87,7 @@ private:
   // Memory.cpp
   mlir::LogicalResult printLoad(schedule::LoadOp op);
   mlir::LogicalResult printStore(schedule::StoreOp op);
+  mlir::LogicalResult printCopyOfScales(schedule::CopyOp op);
   mlir::LogicalResult printCopy(schedule::CopyOp op);
   std::string bufferText(mlir::Value buffer, mlir::Value peer);
   std::string originText(const Access &access);

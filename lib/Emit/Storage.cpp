@@ -160,6 +160,12 @@ void KernelPrinter::printTensorPlaces() {
     auto tile = cast<TileType>(alloc.getType());
     std::string name = nameOf(alloc.getResult(), wishFor(alloc.getResult()));
     bool isRing = tile.getSlots() > 1;
+    if (holdsScales(tile)) {
+      line("const ScalesPlace<" + Twine(tile.getRows()) + ", " +
+           Twine(tile.getColumns()) + "> " + name + "{tensor + " +
+           Twine(alloc.getAt().value_or(0)) + "};");
+      continue;
+    }
     line((isRing ? "const TensorRing<" : "const TensorPlace<") +
          Twine(tile.getRows()) + ", " + Twine(tile.getColumns()) +
          (isRing ? ", " + std::to_string(tile.getSlots()) : "") + "> " + name +

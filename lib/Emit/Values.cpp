@@ -232,7 +232,8 @@ LogicalResult KernelPrinter::printMma(MmaOp op) {
       "(" + accumulator + ", " + operand(op.getA(), op.getASlot()) + ", " +
       operand(op.getB(), op.getBSlot());
   if (op.getAScales()) {
-    call += ", " + text(op.getAScales()) + ", " + text(op.getBScales());
+    call += ", " + operand(op.getAScales(), {}) + ", " +
+            operand(op.getBScales(), {});
   }
   if (op.getInit()) {
     call += ", " + text(op.getInit());

@@ -1,18 +1,67 @@
 #include "lib/Kernels/BlockScales.h"
 
 #include "dialects/Model/Model.h"
+#include "lib/Kernels/Formats.h"
 
 using namespace mlir;
 using namespace modelc;
 using namespace modelc::kernels;
 
-Type BlockScales::wordType() const { return packedType(type); }
+/// Numbers of NVFP4 that share a scale.
+static constexpr int64_t kNarrowBlock = 16;
 
-BlockScales kernels::blockScalesOf(Type number) {
+Type BlockScales::wordType() const {
+  return VectorType::get({schedule::kScalesPerWord}, type);
+}
+
+Scalar BlockScales::placeOf(Scalar row) const {
+  auto together = static_cast<double>(int64_t(1) << order.size());
+  Scalar group = row % kScaleRows;
+  if (order.empty()) {
+    return group;
+  }
+  Scalar place = group / together * together;
+  // Neighbouring bits that stay neighbours move as one.
+  for (size_t from = 0, to; from < order.size(); from = to) {
+    for (to = from + 1;
+         to < order.size() && order[to] == order[from] << (to - from); ++to) {
+    }
+    Scalar bits = group / static_cast<double>(int64_t(1) << from) %
+                  (int64_t(1) << (to - from));
+    place = place + bits * static_cast<double>(order[from]);
+  }
+  return place;
+}
+
+schedule::LayoutAttr BlockScales::packing() const {
+  if (order.empty()) {
+    return {};
+  }
+  Layout::Input row{"row", {}}, column{"column", {}};
+  for (int64_t words : order) {
+    column.bits.push_back(
+        {static_cast<int32_t>(words * schedule::kScalesPerWord)});
+  }
+  auto bytes = static_cast<int32_t>(schedule::kScalesPerWord << order.size());
+  return schedule::LayoutAttr::get(type.getContext(),
+                                   Layout({row, column}, {{"byte", bytes}}));
+}
+
+BlockScales kernels::blockScalesOf(Type number, Type scale,
+                                   const Target *target) {
   if (!isa<Float4E2M1FNType>(number)) {
     return {};
   }
-  return {Float8E8M0FNUType::get(number.getContext()), model::kScaledBlock};
+  bool isNarrow = isa_and_nonnull<Float8E4M3FNType>(scale);
+  BlockScales scales = {isNarrow ? scale
+                                 : Float8E8M0FNUType::get(number.getContext()),
+                        isNarrow ? kNarrowBlock : model::kScaledBlock};
+  for (const MmaRow &row : target ? target->mma : std::vector<MmaRow>()) {
+    if (row.scaleBlock == scales.block && row.aType == spelling(number)) {
+      scales.order = row.scaleOrder();
+    }
+  }
+  return scales;
 }
 
 Type kernels::packedType(Type number) {
@@ -38,6 +87,12 @@ SmallVector<int64_t> kernels::storedShape(RankedTensorType tensor) {
   }
   shape.back() /= schedule::packedNumbers(packedType(element));
   return shape;
+}
+
+Place kernels::scalesOfRow(Value buffer, const BlockScales &scales, Scalar row,
+                           Scalar word) {
+  double group = kScaleRows;
+  return at(buffer, {row / group, word, scales.placeOf(row)}).walks(1, 2);
 }
 
 Place kernels::scalesAt(Value buffer, Scalar row, Scalar word) {

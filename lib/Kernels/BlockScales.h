@@ -1,16 +1,18 @@
 //===- BlockScales.h - Numbers of few bits with a scale for each block ----===//
 //
-// Microscaling formats (OCP MX): a number is that of its few bits times the
-// scale of its block, neighbours along K. Numbers lie packed, scales in words
-// of four neighbouring blocks. A buffer of scales holds rows in groups of
+// Microscaling formats (OCP MX, NVFP4): a number is that of its few bits times
+// the scale of its block, neighbours along K. Numbers lie packed, scales in
+// words of four neighbouring blocks. A buffer of scales holds rows in groups of
 // kScaleRows; of a group all rows of the first word, then of the next, so that
-// the scales that a tile reads lie side by side.
+// the scales that a tile reads lie side by side. Inside of a group words lie in
+// the order of rows, or in that in which copies to tensor memory read them.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef LIB_KERNELS_BLOCKSCALES_H
 #define LIB_KERNELS_BLOCKSCALES_H
 
+#include "lib/Hardware/Hardware.h"
 #include "lib/Kernels/KernelBuilder.h"
 
 namespace modelc::kernels {
@@ -21,6 +23,8 @@ inline constexpr int64_t kScaleRows = 256;
 struct BlockScales {
   mlir::Type type;   ///< of one scale; null: none
   int64_t block = 0; ///< numbers that share one
+  /// Where the word of row 2^i lies; empty: in the order of rows.
+  std::vector<int64_t> order = {};
 
   explicit operator bool() const { return static_cast<bool>(type); }
   /// Numbers along K that a word of scales covers.
@@ -29,10 +33,17 @@ struct BlockScales {
     return llvm::divideCeil(inputs, wordNumbers());
   }
   mlir::Type wordType() const;
+  /// Where in its group the word of a row lies.
+  Scalar placeOf(Scalar row) const;
+  /// That as bytes of the rows that are copied together; null: in their order.
+  schedule::LayoutAttr packing() const;
 };
 
-/// The scales that numbers of a type have: four bits as OCP's MXFP4.
-BlockScales blockScalesOf(mlir::Type number);
+/// The scales that numbers of a type have: four bits as OCP's MXFP4, or with
+/// scales of E4M3 as NVFP4, for each block of 16. As the matrix unit of the
+/// target reads them, if there is one.
+BlockScales blockScalesOf(mlir::Type number, mlir::Type scale = {},
+                          const Target *target = nullptr);
 
 /// What a buffer holds of a type: numbers of four bits in pairs, scales of
 /// blocks in words.
@@ -46,8 +57,11 @@ llvm::SmallVector<int64_t> scaleShape(const BlockScales &scales, int64_t rows,
 llvm::SmallVector<int64_t> storedShape(mlir::RankedTensorType tensor);
 
 /// The scales from that row and word on: rows of the tile are words, columns
-/// rows of the operand.
+/// rows of the operand. The rows that are copied together begin there.
 Place scalesAt(mlir::Value buffer, Scalar row, Scalar word);
+/// The scales of one row, words from that one on.
+Place scalesOfRow(mlir::Value buffer, const BlockScales &scales, Scalar row,
+                  Scalar word);
 
 } // namespace modelc::kernels
 

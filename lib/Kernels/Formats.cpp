@@ -5,6 +5,12 @@
 using namespace mlir;
 using namespace modelc;
 
+std::string kernels::spelling(Type type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
+}
+
 static bool multiplies(const Target &target, StringRef element) {
   return llvm::any_of(target.mma,
                       [&](const MmaRow &row) { return row.aType == element; });

@@ -16,6 +16,9 @@
 
 namespace modelc::kernels {
 
+/// An element type as target files spell it: "bf16", "f8E4M3FN".
+std::string spelling(mlir::Type type);
+
 /// The element type that the target keeps in place of `type`: other than it
 /// where it has 8 bits and the matrix unit knows only E4M3FNUZ.
 mlir::Type storedType(mlir::Type type, const Target &target);

@@ -105,10 +105,9 @@ Location KernelBuilder::named(StringRef name) const {
 }
 
 Value KernelBuilder::buffer(StringRef name, ArrayRef<int64_t> shape,
-                            Type element) {
+                            Type element, LayoutAttr packed) {
   argumentNames.push_back(builder.getStringAttr(name));
-  Type type =
-      BufferType::get(builder.getContext(), shape, element, LayoutAttr());
+  Type type = BufferType::get(builder.getContext(), shape, element, packed);
   return kernel.getEntry().addArgument(type, named(name));
 }
 

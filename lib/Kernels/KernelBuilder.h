@@ -143,9 +143,10 @@ public:
   KernelBuilder(mlir::OpBuilder &builder, llvm::StringRef name,
                 llvm::StringRef opName, int64_t waves);
 
-  /// A buffer argument. Inner `?` extents are bound by `bindExtent`.
+  /// A buffer argument. Inner `?` extents are bound by `bindExtent`. `packed`:
+  /// how its blocks lie, null: row major.
   mlir::Value buffer(llvm::StringRef name, llvm::ArrayRef<int64_t> shape,
-                     mlir::Type element);
+                     mlir::Type element, schedule::LayoutAttr packed = {});
   /// A size of the run, which this kernel serves from `minimum` to `maximum`.
   Scalar size(llvm::StringRef name, int64_t minimum, int64_t maximum);
   void bindExtent(mlir::Value buffer, int64_t dimension, Scalar size);

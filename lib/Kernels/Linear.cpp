@@ -60,10 +60,10 @@ void Product::declareOperands() {
   w = k.buffer("w", {shape.weightRows(), columns}, element);
   if (const BlockScales &scales = shape.blockScales) {
     aScales = k.buffer("a_scales", scaleShape(scales, kDynamic, shape.inputs),
-                       scales.wordType());
+                       scales.wordType(), scales.packing());
     wScales = k.buffer("w_scales",
                        scaleShape(scales, shape.weightRows(), shape.inputs),
-                       scales.wordType());
+                       scales.wordType(), scales.packing());
   }
 }
 

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "lib/Kernels/Formats.h"
 #include "lib/Kernels/LinearPreview.h"
 #include "lib/Kernels/Tiling.h"
 #include "llvm/Support/MathExtras.h"
@@ -38,12 +39,6 @@ SmallVector<Range> Tiling::ranges(int64_t most) {
   return list;
 }
 
-static std::string spelling(Type type) {
-  std::string text;
-  llvm::raw_string_ostream(text) << type;
-  return text;
-}
-
 /// Rows and columns of one product as the instruction sees them.
 static std::pair<int64_t, int64_t> orient(const LinearTile &tile) {
   return tile.isSwapped ? std::pair(tile.pieceN(), tile.pieceM())
@@ -75,8 +70,10 @@ Tiling::MmaRows Tiling::rowsFor(const LinearShape &shape) const {
   std::string type = spelling(shape.element);
   MmaRows rows;
   for (const MmaRow &row : target.mma) {
+    const BlockScales &scales = shape.blockScales;
     bool reads = row.aType == type && row.bType == type &&
-                 row.scaleBlock == shape.blockScales.block;
+                 row.scaleBlock == scales.block &&
+                 row.scaleOrder() == scales.order;
     bool fed = row.aSpace == row.bSpace && row.aSpace != OperandSpace::Tensor;
     if (reads && fed) {
       rows.push_back(&row);
@@ -92,7 +89,8 @@ bool Tiling::multiplies(const LinearShape &shape) const {
 SmallVector<std::string> Tiling::multiplied() const {
   SmallVector<std::string> types;
   for (const MmaRow &row : target.mma) {
-    if (!llvm::is_contained(types, row.aType)) {
+    // Graphs hold scales in the order of rows.
+    if (row.scaleOrder().empty() && !llvm::is_contained(types, row.aType)) {
       types.push_back(row.aType);
     }
   }

@@ -11,8 +11,6 @@ using namespace modelc;
 using namespace modelc::schedule;
 
 constexpr int64_t kSwizzledAlignment = 1024, kAlignment = 16, kBarrierBytes = 8;
-/// Rows that share a column of tensor memory.
-constexpr int64_t kTensorLanes = 128;
 
 //===----------------------------------------------------------------------===//
 // Lives
@@ -178,7 +176,7 @@ static LogicalResult assignShared(KernelOp kernel, const Target &target) {
   return success();
 }
 
-/// Accumulators side by side; 128 rows share a column.
+/// Accumulators and scales side by side.
 static LogicalResult assignTensor(KernelOp kernel, const Target &target) {
   int64_t columns = 0;
   kernel.walk([&](AllocOp alloc) {
@@ -187,9 +185,7 @@ static LogicalResult assignTensor(KernelOp kernel, const Target &target) {
       return;
     }
     alloc.setAt(columns);
-    int64_t parts = llvm::divideCeil(tile.getRows(), kTensorLanes);
-    columns += tile.getSlots() * parts * tile.getColumns() *
-               tile.getElementBits() / 32;
+    columns += tile.getSlots() * tensorColumns(tile);
   });
   if (!columns) {
     return success();

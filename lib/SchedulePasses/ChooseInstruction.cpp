@@ -31,8 +31,10 @@ struct Product {
   bool drained = false;
   /// Rows of the result are reduced or multiplied again: keep them in a wave.
   bool prefersRows = false;
-  /// Blocks along K have scales.
-  bool scaled = false;
+  /// Blocks along K have scales: their type, empty if there are none, and the
+  /// numbers of a block.
+  std::string scaleType;
+  int64_t scaleBlock = 0;
 };
 } // namespace
 
@@ -83,9 +85,13 @@ static Product describe(MmaOp mma, const Target &target) {
   TileType a = mma.getA().getType(), c = mma.getAccumulator().getType();
   product.split.m = c.getRows();
   product.split.n = c.getColumns();
-  product.scaled = static_cast<bool>(mma.getAScales());
   product.split.packedA = packedNumbers(a.getElementType());
   product.split.k = a.getColumns() * product.split.packedA;
+  if (Value scales = mma.getAScales()) {
+    auto words = cast<TileType>(scales.getType());
+    product.scaleType = targetSpelling(numberType(words.getElementType()));
+    product.scaleBlock = product.split.k / (words.getRows() * kScalesPerWord);
+  }
   product.split.waves = mma->getParentOfType<KernelOp>().getWaves();
   product.split.waveSize = target.execution.waveSize;
   product.aType = targetSpelling(numberType(a.getElementType()));
@@ -144,6 +150,9 @@ static std::string reasonAgainstPlaces(const Product &product,
   if (reads && product.carried && product.boxed) {
     return "";
   }
+  if (row.scaleSpace == OperandSpace::Tensor) {
+    return "boxes cannot fetch its operands and the scales of their blocks";
+  }
   if (row.cSpace == OperandSpace::Tensor && !product.drained) {
     return "it is asynchronous, and the accumulator neither starts from zero "
            "nor is carried from zero by a loop that runs once";
@@ -194,8 +203,11 @@ static FailureOr<MmaSplit> tryRow(const Product &product, const MmaRow &row,
         "it multiplies " + row.aType + " x " + row.bType + " into " + row.cType;
     return failure();
   }
-  if (row.scaled != product.scaled) {
-    reason = row.scaled ? "it takes block scales" : "it takes no block scales";
+  if (row.scaleType != product.scaleType ||
+      row.scaleBlock != product.scaleBlock) {
+    reason = row.scaled ? "it takes " + row.scaleType + " for each block of " +
+                              std::to_string(row.scaleBlock)
+                        : "it takes no block scales";
     return failure();
   }
   MmaOp mma = product.op;

@@ -183,6 +183,30 @@ static Space spaceOf(OperandSpace space) {
   return Space::None;
 }
 
+/// Scales in tensor memory come from places that lie as a copy reads them.
+static LogicalResult checkScalesInTensor(MmaOp mma, const MmaRow &row) {
+  for (Value scales : {mma.getAScales(), mma.getBScales()}) {
+    auto type = cast<TileType>(scales.getType());
+    if (type.getSpace() != Space::Tensor) {
+      return mma.emitOpError("expected scales where ")
+             << row.name << " reads them, got " << type;
+    }
+    Layout layout = scalesPlaceLayout(row, type);
+    for (Operation *user : scales.getUsers()) {
+      auto copy = dyn_cast<CopyOp>(user);
+      auto from =
+          copy ? dyn_cast<TileType>(copy.getSource().getType()) : TileType();
+      if (from &&
+          (!from.getLayout() || from.getLayout().getLayout() != layout)) {
+        return copy.emitOpError(
+                   "expected words of scales in the order in which ")
+               << row.name << " reads them, got " << from;
+      }
+    }
+  }
+  return success();
+}
+
 /// Operands lie where the row of the instruction says.
 static LogicalResult checkMma(MmaOp mma, const Target &target) {
   MmaSplit split = splitOf(mma, target);
@@ -200,7 +224,8 @@ static LogicalResult checkMma(MmaOp mma, const Target &target) {
               mma.getBTransposed() ? b.transposed() : b},
       Operand{"accumulator", mma.getAccumulator().getType(), split.row->cSpace,
               accumulatorLayout(split)}};
-  if (split.row->scaled) {
+  bool inTensor = split.row->scaleSpace == OperandSpace::Tensor;
+  if (split.row->scaled && !inTensor) {
     operands.push_back({"scales of a", mma.getAScales().getType(),
                         split.row->aSpace, scalesALayout(split)});
     operands.push_back({"scales of b", mma.getBScales().getType(),
@@ -217,7 +242,7 @@ static LogicalResult checkMma(MmaOp mma, const Target &target) {
              << " reads it, got " << operand.type;
     }
   }
-  return success();
+  return inTensor ? checkScalesInTensor(mma, *split.row) : success();
 }
 
 /// Tensor memory gives every wave its own part: only in the layout of the row.

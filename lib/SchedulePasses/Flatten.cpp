@@ -156,7 +156,7 @@ void Flattener::touch(WaitStep &step, Value place, Value trip, bool writes) {
   if (!tile || !tile.isPlace()) {
     return;
   }
-  step.ownLanes = tile.getSpace() == Space::Tensor && step.name != "mma";
+  step.ownLanes = tile.getSpace() == Space::Tensor && !step.isProduct();
   int64_t at = trip ? evaluate(trip) : 0;
   int64_t slots = tile.getSlots();
   int64_t slot = (at % slots + slots) % slots;
@@ -174,7 +174,19 @@ void Flattener::use(WaitStep &step, Operation *op) {
   }
 }
 
+/// A copy to tensor memory is done in the order of the products, by their unit.
+void Flattener::addCopyToTensor(CopyOp copy, WaitStep &step) {
+  step.byBarrier = step.inBackground = true;
+  touch(step, copy.getDestination(), Value(), true);
+  touch(step, copy.getSource(),
+        copy.getOffsets().empty() ? Value() : copy.getOffsets()[0], false);
+}
+
 void Flattener::addCopy(CopyOp copy, WaitStep &step) {
+  auto place = dyn_cast<TileType>(copy.getDestination().getType());
+  if (place && place.getSpace() == Space::Tensor) {
+    return addCopyToTensor(copy, step);
+  }
   Value slot = copy.getSlot().empty() ? Value() : copy.getSlot()[0];
   touch(step, copy.getDestination(), slot, true);
   touch(step, copy.getSource(), Value(), false);
@@ -234,17 +246,22 @@ void Flattener::addMma(MmaOp mma, WaitStep &step) {
   bool inTensor = mma.getAccumulator().getType().getSpace() == Space::Tensor;
   // It reads and writes what lies in each workgroup that multiplies.
   int64_t own = rank, together = mma.getWorkgroups().value_or(1);
+  step.inBackground = mma.getAsynchronous() || inTensor;
+  step.byBarrier = inTensor;
   for (rank = own; rank < own + together; ++rank) {
     touch(step, mma.getA(), mma.getASlot(), false);
     touch(step, mma.getB(), mma.getBSlot(), false);
     if (inTensor) {
       touch(step, mma.getAccumulator(), mma.getCSlot(), true);
     }
+    for (Value scales : {mma.getAScales(), mma.getBScales()}) {
+      if (scales) {
+        touch(step, scales, Value(), false);
+      }
+    }
   }
   rank = own;
-  step.inBackground = mma.getAsynchronous();
   if (inTensor) {
-    step.byBarrier = true;
     tokens[mma.getResult()] = steps.size();
   } else if (mma.getAsynchronous()) {
     step.queue = static_cast<int>(Queue::Matrix);
@@ -260,8 +277,11 @@ void Flattener::addArrive(ArriveOp arrive) {
                         evaluate(arrive.getTrip()[0]) + round * kRoundTrips}];
   for (Value token : arrive.getAfter()) {
     auto it = tokens.find(token);
-    if (it != tokens.end()) {
-      phase.push_back(it->second);
+    // The unit signals in its order: what it was asked for before is done too.
+    for (size_t i = 0; it != tokens.end() && i <= it->second; ++i) {
+      if (steps[i].isProduct()) {
+        phase.push_back(i);
+      }
     }
   }
   for (size_t i = 0; arrive.getAfter().empty() && i < steps.size(); ++i) {

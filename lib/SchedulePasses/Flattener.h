@@ -30,6 +30,7 @@ private:
   void loop(schedule::LoopOp loop);
   void step(mlir::Operation *op);
   void addCopy(schedule::CopyOp copy, WaitStep &step);
+  void addCopyToTensor(schedule::CopyOp copy, WaitStep &step);
   void addLoad(schedule::LoadOp load, WaitStep &step);
   void addMma(schedule::MmaOp mma, WaitStep &step);
   void addWait(schedule::WaitOp wait, WaitStep &step);

@@ -57,7 +57,7 @@ void Inference::anchorAccumulator(MmaOp mma) {
 void Inference::anchorOperands(MmaOp mma) {
   set(mma.getA(), ofA(mma));
   set(mma.getB(), ofB(mma));
-  if (mma.getAScales()) {
+  if (readsScalesInRegisters(mma)) {
     set(mma.getAScales(), ofScalesOfA(mma));
     set(mma.getBScales(), ofScalesOfB(mma));
   }

@@ -62,6 +62,10 @@ private:
       return mma.getBTransposed() ? layout.transposed() : layout;
     });
   }
+  /// Places of scales in tensor memory have no layout of registers.
+  static bool readsScalesInRegisters(schedule::MmaOp mma) {
+    return mma.getAScales() && !mma.getAScales().getType().isPlace();
+  }
   schedule::LayoutAttr ofScalesOfA(schedule::MmaOp mma) const {
     return attribute(scalesALayout(splitOf(mma, target)));
   }

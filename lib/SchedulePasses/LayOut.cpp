@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/SchedulePasses/Machine.h"
+#include "lib/SchedulePasses/MmaLayouts.h"
 #include "lib/SchedulePasses/SchedulePasses.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -312,8 +313,32 @@ static int64_t unitOf(AllocOp alloc, ArrayRef<Access> accesses,
   return bytes;
 }
 
+/// The row of the product for which scales go from the place to tensor memory;
+/// null where none do.
+static const MmaRow *rowOfScales(AllocOp alloc, const Target &target) {
+  for (Operation *user : alloc.getResult().getUsers()) {
+    auto copy = dyn_cast<CopyOp>(user);
+    if (!copy || copy.getSource() != alloc.getResult()) {
+      continue;
+    }
+    for (Operation *reader : copy.getDestination().getUsers()) {
+      if (auto mma = dyn_cast<MmaOp>(reader)) {
+        return target.instruction(mma.getInstruction().value_or(""));
+      }
+    }
+  }
+  return nullptr;
+}
+
 static void layOutTile(AllocOp alloc, const Target &target) {
   auto tile = cast<TileType>(alloc.getResult().getType());
+  if (const MmaRow *row = rowOfScales(alloc, target)) {
+    auto layout =
+        LayoutAttr::get(alloc.getContext(), scalesPlaceLayout(*row, tile));
+    alloc.getResult().setType(
+        tile.with(Space::Shared, layout, tile.getSlots()));
+    return;
+  }
   bool box = isLaidOutAsBox(alloc);
   std::vector<Access> accesses = accessesOf(alloc, target);
   Search search(sharedLayout(tile, box, {}), accesses, target);

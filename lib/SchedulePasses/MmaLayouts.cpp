@@ -249,6 +249,22 @@ Layout modelc::scalesBLayout(const MmaSplit &split) {
   return inWords(wholeOfB(split.row->bScaleLayout, blocks, split), split);
 }
 
+Layout modelc::scalesPlaceLayout(const MmaRow &row, TileType scales) {
+  constexpr int32_t kWordBytes = kScalesPerWord;
+  std::vector<int64_t> order = row.scaleOrder();
+  auto columns = static_cast<int32_t>(scales.getColumns());
+  Layout::Input words{"row", {}}, rows{"column", {}};
+  for (int32_t word = 1; word < scales.getRows(); word *= 2) {
+    words.bits.push_back({word * columns * kWordBytes});
+  }
+  for (int32_t bit = 0; 1 << bit < columns; ++bit) {
+    int64_t at = bit < int32_t(order.size()) ? order[bit] : int64_t(1) << bit;
+    rows.bits.push_back({static_cast<int32_t>(at) * kWordBytes});
+  }
+  return Layout({words, rows},
+                {{"byte", static_cast<int32_t>(scales.getBytes())}});
+}
+
 Layout modelc::accumulatorLayout(const MmaSplit &split) {
   const MmaRow &row = *split.row;
   int64_t columns = split.n / split.gridN;

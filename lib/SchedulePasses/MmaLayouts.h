@@ -58,6 +58,10 @@ Layout accumulatorLayout(const MmaSplit &split);
 /// (word along K, row of A or of B).
 Layout scalesALayout(const MmaSplit &split);
 Layout scalesBLayout(const MmaSplit &split);
+/// Words of scales on their way to tensor memory: (word along K, row of the
+/// operand) to the byte in shared memory. One after the other: the words of a
+/// trip along K, then the blocks of rows that one copy fetches.
+Layout scalesPlaceLayout(const MmaRow &row, schedule::TileType scales);
 /// How a part of an accumulator in tensor memory, all rows of neighbouring
 /// columns, arrives in registers.
 Layout drainLayout(MmaSplit split, schedule::TileType part);

@@ -62,6 +62,17 @@ bool modelc::isBox(Value operand, const Target &target) {
          cast<TileType>(operand.getType()).getRows() <= kMostBoxRows;
 }
 
+bool modelc::isBoxOfScales(Value scales, const Target &target) {
+  auto load = scales.getDefiningOp<LoadOp>();
+  auto buffer =
+      load ? dyn_cast<BufferType>(load.getSource().getType()) : BufferType();
+  return buffer && buffer.getPacked() && target.copy.boxes &&
+         target.copy.sharedToTensor &&
+         llvm::all_of(load.getValid(), isKnownToHost) &&
+         llvm::all_of(scales.getUsers(), llvm::IsaPred<MmaOp>) &&
+         cast<TileType>(scales.getType()).getColumns() <= kMostBoxRows;
+}
+
 bool modelc::isCopiedByLanes(Value operand, const Target &target) {
   LoadOp load = loadForMatrixUnit(operand, target);
   return load && isCopyable(load, target);
@@ -119,7 +130,9 @@ bool modelc::isCarriedFromZero(MmaOp mma) {
 bool modelc::isFedByBoxes(MmaOp mma, const Target &target) {
   return llvm::all_of(mma->getBlock()->getOps<MmaOp>(), [&](MmaOp other) {
     return isCarriedFromZero(other) && !other.getBTransposed() &&
-           isBox(other.getA(), target) && isBox(other.getB(), target);
+           isBox(other.getA(), target) && isBox(other.getB(), target) &&
+           (!other.getAScales() || (isBoxOfScales(other.getAScales(), target) &&
+                                    isBoxOfScales(other.getBScales(), target)));
   });
 }
 

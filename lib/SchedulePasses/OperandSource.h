@@ -21,6 +21,10 @@ bool isCopyable(schedule::LoadOp load, const Target &target);
 /// product is loaded from.
 bool isBox(mlir::Value operand, const Target &target);
 
+/// The same of words of scales, which lie in the order in which copies to
+/// tensor memory read them.
+bool isBoxOfScales(mlir::Value scales, const Target &target);
+
 /// Whether lanes can copy the operand of a product to where the matrix unit
 /// reads it: rows that a swizzle of the unit knows, read by products only.
 bool isCopiedByLanes(mlir::Value operand, const Target &target);

@@ -229,7 +229,7 @@ void Pipeline::makeBoxes(Ring &ring) {
   bool byOneThread = isa<TokenType>(ring.mmas[0].getResult().getType());
   Value empty = byOneThread ? makeBarrier(ring, ring.slots) : Value();
   makePrologue(ring);
-  OpBuilder builder(ring.mmas.front());
+  OpBuilder builder(ring.reader);
   Value trip = ring.mmas.front().getASlot();
   waitOn(builder, loc, ring.full, trip);
   builder.setInsertionPointAfter(ring.mmas.back());

@@ -5,9 +5,10 @@
 //   shared memory    arrive, box copies, wait on      (four waves together)
 //   and tensor       the same; the accumulator is a   (one thread for all)
 //                    place that is drained once
-// Where no box fetches what is read, lanes copy it: PlaceByLanes.cpp; where
-// waves read tensor memory every trip: PlaceDrained.cpp. Nothing runs ahead
-// yet: slots and prefetch are the work of the pipeline.
+// How boxes come to their places: PlaceBoxes.cpp. Where no box fetches what is
+// read, lanes copy it: PlaceByLanes.cpp; where waves read tensor memory every
+// trip: PlaceDrained.cpp. Nothing runs ahead yet: slots and prefetch are the
+// work of the pipeline.
 //
 //===----------------------------------------------------------------------===//
 
@@ -170,61 +171,6 @@ static void placeInRegisters(Places &places, MmaOp mma) {
 // Operands in shared memory
 //===----------------------------------------------------------------------===//
 
-/// The phase of the loop, made at its first box copy.
-static Phase &phaseOf(Places &places, LoopOp loop, OpBuilder &builder,
-                      Value trip) {
-  Phase &phase = places.ofLoop[loop];
-  if (!phase.full) {
-    Location loc = loop.getLoc();
-    MLIRContext *context = loop.getContext();
-    phase.full =
-        makeAlloc(places, loc, BarrierType::get(context, 1, 1, Reach::Own));
-    phase.arrive = arriveAt(builder, loc, phase.full, trip, ValueRange(),
-                            builder.getI64IntegerAttr(0));
-    phase.wait = waitOn(builder, loc, phase.full, trip);
-    builder.setInsertionPoint(phase.wait);
-  }
-  return phase;
-}
-
-/// Whether all that a load asks for is known before `op` of its block.
-static bool isKnownBefore(LoadOp load, Operation *op) {
-  return llvm::all_of(load->getOperands(), [&](Value operand) {
-    Operation *maker = operand.getDefiningOp();
-    return !maker || maker->getBlock() != op->getBlock() ||
-           maker->isBeforeInBlock(op);
-  });
-}
-
-/// The operand as a place filled by a box copy: before the wait of the loop,
-/// behind which products stand.
-static Value makeBox(Places &places, LoadOp load, LoopOp loop) {
-  bool isNew;
-  Value place = placeFor(places, load, isNew);
-  if (!isNew) {
-    return place;
-  }
-  auto tile = cast<TileType>(load.getResult().getType());
-  Location loc = load.getLoc();
-  OpBuilder builder(load);
-  Operation *wait = places.ofLoop[loop].wait;
-  if (wait && isKnownBefore(load, wait)) {
-    builder.setInsertionPoint(wait);
-  }
-  Value trip = tripOf(builder, loop);
-  Phase &phase = phaseOf(places, loop, builder, trip);
-  phase.arrive.setBytes(*phase.arrive.getBytes() + tile.getBytes());
-  auto copy =
-      CopyOp::create(builder, loc, TokenType::get(load.getContext()),
-                     load.getSource(), load.getOffsets(), place, trip, Value(),
-                     Value(), Value(), load.getValid(), phase.full,
-                     load.getDimsAttr(), IntegerAttr(), builder.getUnitAttr());
-  if (phase.wait->isBeforeInBlock(copy)) {
-    phase.wait->moveAfter(copy);
-  }
-  return place;
-}
-
 LoopOp modelc::dropCarried(LoopOp loop, unsigned index) {
   SmallVector<Value> inits(loop.getInits());
   inits.erase(inits.begin() + index);
@@ -256,8 +202,13 @@ LoopOp modelc::dropCarried(LoopOp loop, unsigned index) {
   return shorter;
 }
 
+/// What a product reads beside its accumulator.
+struct Operands {
+  Value a, b, aScales, bScales;
+};
+
 /// The accumulator as a place in tensor memory, drained after the loop.
-static void accumulateInTensor(Places &places, MmaOp mma, Value a, Value b,
+static void accumulateInTensor(Places &places, MmaOp mma, Operands boxes,
                                LoopOp loop) {
   auto argument = cast<BlockArgument>(mma.getAccumulator());
   unsigned index = argument.getArgNumber() - 1;
@@ -271,11 +222,20 @@ static void accumulateInTensor(Places &places, MmaOp mma, Value a, Value b,
       NameLoc::get(builder.getStringAttr("accumulates"), loc);
   Value later = arith::CmpIOp::create(builder, accumulates,
                                       arith::CmpIPredicate::sgt, trip, first);
-  auto now =
-      MmaOp::create(builder, loc, TokenType::get(mma.getContext()), place, a, b,
-                    trip, trip, later, mma.getInstructionAttr(),
-                    mma.getGridAttr(), UnitAttr(), builder.getUnitAttr());
+  Value aScales, bScales;
+  if (boxes.aScales) {
+    aScales = scalesInTensor(places, builder, boxes.aScales, trip);
+    bScales = scalesInTensor(places, builder, boxes.bScales, trip);
+  }
+  auto now = MmaOp::create(builder, loc, TokenType::get(mma.getContext()),
+                           place, boxes.a, boxes.b, trip, trip, later,
+                           mma.getInstructionAttr(), mma.getGridAttr(),
+                           UnitAttr(), builder.getUnitAttr());
   now.setWorkgroupsAttr(mma.getWorkgroupsAttr());
+  if (aScales) {
+    now.getAScalesMutable().assign(aScales);
+    now.getBScalesMutable().assign(bScales);
+  }
   builder.setInsertionPointAfter(loop);
   auto drained = LoadOp::create(builder, loc, type, place, ValueRange());
   loop.getResult(index).replaceAllUsesWith(drained.getResult());
@@ -296,11 +256,14 @@ static void accumulateInTensor(Places &places, MmaOp mma, Value a, Value b,
 
 static void placeInShared(Places &places, MmaOp mma, const MmaRow &row) {
   LoopOp loop = sequenceAround(mma);
-  auto a = mma.getA().getDefiningOp<LoadOp>();
-  auto b = mma.getB().getDefiningOp<LoadOp>();
-  Value placeA = makeBox(places, a, loop), placeB = makeBox(places, b, loop);
+  auto boxOf = [&](Value operand) {
+    return operand ? makeBox(places, operand.getDefiningOp<LoadOp>(), loop)
+                   : Value();
+  };
+  Value placeA = boxOf(mma.getA()), placeB = boxOf(mma.getB());
+  Value aScales = boxOf(mma.getAScales()), bScales = boxOf(mma.getBScales());
   if (row.cSpace == OperandSpace::Tensor) {
-    accumulateInTensor(places, mma, placeA, placeB, loop);
+    accumulateInTensor(places, mma, {placeA, placeB, aScales, bScales}, loop);
   } else {
     OpBuilder builder(mma);
     Value trip = tripOf(builder, loop);

@@ -45,6 +45,17 @@ mlir::Value makeAlloc(Places &places, mlir::Location loc, mlir::Type type);
 /// `isNew` where nothing fills it yet.
 mlir::Value placeFor(Places &places, schedule::LoadOp load, bool &isNew);
 
+/// The place of a load in the body of `loop`, filled by a box copy every trip:
+/// before the wait of the loop, behind which products stand.
+mlir::Value makeBox(Places &places, schedule::LoadOp load,
+                    schedule::LoopOp loop);
+
+/// Scales in tensor memory, copied there every trip from the box that lands in
+/// shared memory. One unit copies and multiplies in the order in which it is
+/// asked: the copies need no wait.
+mlir::Value scalesInTensor(Places &places, mlir::OpBuilder &builder,
+                           mlir::Value box, mlir::Value trip);
+
 /// All lanes copy what `load` reads into a place, of a ring that of `trip`.
 schedule::CopyOp copyByLanes(mlir::OpBuilder &builder, schedule::LoadOp load,
                              mlir::Value place, mlir::ValueRange trip);

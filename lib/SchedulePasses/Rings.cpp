@@ -25,6 +25,9 @@ std::optional<Ring> modelc::findRing(LoopOp loop) {
   ring.loop = loop;
   for (Operation &op : loop.getBody().front()) {
     if (auto copy = dyn_cast<CopyOp>(op)) {
+      if (isa<TileType>(copy.getSource().getType()) && !ring.reader) {
+        ring.reader = copy;
+      }
       // A place without trips is filled once.
       if (isa<TileType>(copy.getDestination().getType()) &&
           !copy.getSlot().empty()) {
@@ -34,6 +37,7 @@ std::optional<Ring> modelc::findRing(LoopOp loop) {
     } else if (auto mma = dyn_cast<MmaOp>(op)) {
       if (mma.getAsynchronous()) {
         ring.mmas.push_back(mma);
+        ring.reader = ring.reader ? ring.reader : mma;
       }
     } else if (auto arrive = dyn_cast<ArriveOp>(op)) {
       if (arrive.getBytes()) {

@@ -14,6 +14,8 @@ struct Ring {
   llvm::SmallVector<schedule::CopyOp> copies;
   /// Asynchronous mmas that read the places of the copies.
   llvm::SmallVector<schedule::MmaOp> mmas;
+  /// The first op that reads such a place: a mma, or a copy to tensor memory.
+  mlir::Operation *reader = nullptr;
   mlir::Value full;            ///< barrier of box copies, or null
   schedule::ArriveOp announce; ///< of the bytes of one trip
   int64_t slots = 1;

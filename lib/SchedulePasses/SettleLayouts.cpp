@@ -55,7 +55,7 @@ void Inference::demands(Operation *op, Visit visit) {
     each(mma.getAccumulatorMutable(), ofAccumulator(mma));
     each(mma.getAMutable(), ofA(mma));
     each(mma.getBMutable(), ofB(mma));
-    if (mma.getAScales()) {
+    if (readsScalesInRegisters(mma)) {
       each(mma.getAScalesMutable()[0], ofScalesOfA(mma));
       each(mma.getBScalesMutable()[0], ofScalesOfB(mma));
     }

@@ -17,7 +17,7 @@ bool Specialise::canPersist() {
   kernel.walk([&](AllocOp alloc) {
     auto type = dyn_cast<TileType>(alloc.getResult().getType());
     if (type && type.getSpace() == Space::Tensor) {
-      columns += type.getColumns() * type.getElementBits() / 32;
+      columns += (holdsScales(type) ? 1 : 2) * tensorColumns(type);
       whole &= type.getRows() <= target.tensorMemory.lanes;
     }
   });
@@ -27,7 +27,7 @@ bool Specialise::canPersist() {
                    ring->announce.getTrip()[0] == loop.getInductionVars()[0];
   bool plainGrid = !grid.getPersistent() && grid.getInits().empty();
   return sameTrips && plainGrid && whole && fillsUnit() && !matrixRegisters &&
-         2 * columns <= std::max<int64_t>(target.tensorMemory.columns, 0);
+         columns <= target.tensorMemory.columns;
 }
 
 /// The grid as a persistent one that carries the number of its tile.
@@ -59,7 +59,7 @@ void Specialise::carryTile() {
   YieldOp::create(builder, loc, next);
   kernel.walk([&](AllocOp alloc) {
     auto type = dyn_cast<TileType>(alloc.getResult().getType());
-    if (type && type.getSpace() == Space::Tensor) {
+    if (type && type.getSpace() == Space::Tensor && !holdsScales(type)) {
       alloc.getResult().setType(
           type.with(type.getSpace(), type.getLayout(), 2));
     }
@@ -82,7 +82,9 @@ void Specialise::numberTrips() {
     } else if (auto wait = dyn_cast<WaitOp>(op)) {
       wait.getTripMutable().assign(trip);
     } else if (auto copy = dyn_cast<CopyOp>(op)) {
-      copy.getSlotMutable().assign(trip);
+      bool fromRing = isa<TileType>(copy.getSource().getType());
+      (fromRing ? copy.getOffsetsMutable() : copy.getSlotMutable())
+          .assign(trip);
     } else if (auto mma = dyn_cast<MmaOp>(op)) {
       mma.getASlotMutable().assign(trip);
       mma.getBSlotMutable().assign(trip);

@@ -73,12 +73,12 @@ struct WaitStep {
   BarrierSignal signal;
   const void *awaits = nullptr;
   int64_t awaitedTrip = 0, awaitedRank = 0;
-  bool inBackground = false; ///< a product, complete in its order
+  bool inBackground = false; ///< by the matrix unit, complete in its order
   /// Steps that this one completes otherwise (a barrier): their indices.
   std::vector<size_t> completes;
 
   /// Whether one thread issues it and a barrier completes it.
-  bool isProduct() const { return byBarrier && name == "mma"; }
+  bool isProduct() const { return byBarrier && inBackground; }
   /// Whether no wait and no sync need stand between the two.
   bool isOrderedWith(const WaitStep &other) const {
     return (isProduct() && other.isProduct()) || (ownLanes && other.ownLanes);

@@ -7,6 +7,7 @@
 #define TARGETS_EMULATOR_NVIDIATENSOR_H
 
 #include "nvidiaProduct.h"
+#include "nvidiaScaled.h"
 
 namespace emulator::nvidia {
 
@@ -197,6 +198,19 @@ DEV void tensorMmaBf16OfPair(uint32_t d, uint64_t a, uint64_t b,
 DEV void tensorMmaFp8OfPair(uint32_t d, uint64_t a, uint64_t b,
                             uint32_t instruction, bool add) {
   emulator::nvidia::issueShared(d, a, b, instruction, add, 1, 2);
+}
+DEV void tensorMmaNvf4(uint32_t d, uint64_t a, uint64_t b, uint32_t instruction,
+                       uint32_t scalesOfA, uint32_t scalesOfB, bool add) {
+  emulator::nvidia::issueScaled(
+      {d, instruction, scalesOfA, scalesOfB, a, b, add, 16, ScaleType::E4M3});
+}
+DEV void tensorMmaMxf4(uint32_t d, uint64_t a, uint64_t b, uint32_t instruction,
+                       uint32_t scalesOfA, uint32_t scalesOfB, bool add) {
+  emulator::nvidia::issueScaled(
+      {d, instruction, scalesOfA, scalesOfB, a, b, add, 32, ScaleType::E8M0});
+}
+DEV void tensorCopyScales(uint32_t d, uint64_t from) {
+  emulator::nvidia::issueScales(d, from);
 }
 DEV void tensorCommit(Barrier &barrier) {
   emulator::nvidia::commit(barrier, 1u << emulator::self().block->rank);

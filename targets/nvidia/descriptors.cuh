@@ -62,6 +62,16 @@ MODELC_EVERYWHERE uint32_t tensorInstructionFp8(uint32_t rows, uint32_t columns)
   return 1u << 4 | (columns >> 3) << 17 | (rows >> 4) << 24;
 }
 
+/// Types of the scales of blocks.
+enum class ScaleType : uint32_t { E4M3 = 0, E8M0 = 1 };
+
+/// Instruction descriptor of tcgen05.mma kind::mxf4 and kind::mxf4nvf4: e2m1 x e2m1 -> f32, both K-major, 64 along K.
+/// `firstScale`: which of the four scales of a word is that of the first block.
+MODELC_EVERYWHERE uint32_t tensorInstructionFp4(uint32_t rows, uint32_t columns, ScaleType type, uint32_t firstScale) {
+  return firstScale << 4 | 1u << 7 | 1u << 10 | (columns >> 3) << 17 | uint32_t(type) << 23 | (rows >> 4) << 24 |
+         firstScale << 29;
+}
+
 } // namespace modelc
 
 #endif // TARGETS_NVIDIA_DESCRIPTORS_CUH

@@ -51,12 +51,14 @@
 //   tensorMmaBf16FromTensor(d, addressA, descriptorB, instruction, add)
 //   tensorAllocOfPair tensorRelinquishOfPair tensorFreeOfPair tensorMmaBf16OfPair tensorMmaFp8OfPair
 //   tensorCommitOfPair(b, ranks)                               two workgroups together
+//   tensorMmaNvf4(d, descriptorA, descriptorB, instruction, scalesA, scalesB, add)  tensorMmaMxf4(...)
+//   tensorCopyScales(d, descriptor)                            scales of blocks, 128 rows
 //   tensorCommit(b)  tensorFenceBefore()  tensorFenceAfter()
 //   tensorLoad(T (&r)[N], address)  tensorWaitLoads(r...)      32 lanes x N columns, N 8 16 32 64
 //   tensorStore(address, T (&r)[N])  tensorWaitStores()
 //
 // descriptors.cuh: sharedDescriptorHopper sharedDescriptorBlackwell advanceDescriptor
-//   tensorInstructionBf16 tensorInstructionFp8
+//   tensorInstructionBf16 tensorInstructionFp8 tensorInstructionFp4
 //
 // Registers that an asynchronous instruction reads or writes (accumulators and A
 // fragments of wgmma, results of tensorLoad) stay where they are until its wait:

@@ -164,6 +164,16 @@ TILE void copyBox(Place<S> to, const TensorMap &map, int column, int row, int ou
   copyBoxes<By>(to, map, column, row, full, outer);
 }
 
+/// Fills a place with one box of a tensor whose blocks lie as they do there.
+template <Callers By = Callers::All, class S>
+TILE void copyPackedBox(Place<S> to, const TensorMap &map, int column, int row, int outer,
+                        BarrierTrip<Reach::Own> full) {
+  static_assert(S::columnCount <= 256 && S::rowCount <= 256, "expected a box of at most 256 x 256");
+  if (isIssuer<By>()) {
+    loadBox(to.at, map, column, row, outer, full.barrier);
+  }
+}
+
 //===- Products of one wave -----------------------------------------------===//
 
 #define MODELC_MMA_SYNC(name, depth, operand, call)                                                                    \

@@ -61,6 +61,26 @@ MODELC_TENSOR_MMA(tensorMmaBf16OfPair, "2", "f16", uint64_t, "%1", "l")
 MODELC_TENSOR_MMA(tensorMmaFp8OfPair, "2", "f8f6f4", uint64_t, "%1", "l")
 #undef MODELC_TENSOR_MMA
 
+#define MODELC_TENSOR_MMA_SCALED(name, kind)                                                                           \
+  DEV void name(uint32_t d, uint64_t a, uint64_t b, uint32_t instruction, uint32_t scalesOfA, uint32_t scalesOfB,      \
+                bool add) {                                                                                            \
+    asm volatile("{.reg .pred p;\n\tsetp.ne.b32 p, %6, 0;\n\t"                                                         \
+                 "tcgen05.mma.cta_group::1.kind::" kind " [%0], %1, %2, %3, [%4], [%5], p;}" ::"r"(d),                 \
+                 "l"(a), "l"(b), "r"(instruction), "r"(scalesOfA), "r"(scalesOfB), "r"(int(add))                       \
+                 : "memory");                                                                                          \
+  }
+/// d[M, N] = a[M, 64] b[64, N] (+ d where `add`), issued by one thread. Each block of 16 or 32 along K of every row of
+/// a and column of b has a scale in tensor memory: that of row r in lane r % 32 and column r / 32, four bytes in all.
+MODELC_TENSOR_MMA_SCALED(tensorMmaNvf4, "mxf4nvf4.block_scale.scale_vec::4X")
+MODELC_TENSOR_MMA_SCALED(tensorMmaMxf4, "mxf4.block_scale.scale_vec::2X")
+#undef MODELC_TENSOR_MMA_SCALED
+
+/// 32 rows of 16 bytes in shared memory, as the descriptor says, to lanes 0 .. 31 of four columns, and the same to the
+/// other lanes. One thread issues; done before the products that it issues afterwards, and behind those it has issued.
+DEV void tensorCopyScales(uint32_t d, uint64_t from) {
+  asm volatile("tcgen05.cp.cta_group::1.32x128b.warpx4 [%0], %1;" ::"r"(d), "l"(from) : "memory");
+}
+
 /// `barrier` gets one arrival when all tensor multiplications of this thread so far are done.
 DEV void tensorCommit(Barrier &barrier) {
   asm volatile(

@@ -63,6 +63,13 @@ struct TensorRing {
   }
 };
 
+/// Words of scales of blocks along K, of each row of an operand: 128 rows in four columns.
+template <int Words, int Rows>
+struct ScalesPlace {
+  uint32_t address;
+  TILE_MEMBER uint32_t at(int word, int row) const { return address + (uint32_t)((word * Rows + row) / 32); }
+};
+
 template <Callers By = Callers::All, int Workgroups = 1, Reach To>
 TILE void arriveAfterMma(BarrierTrip<To> at) {
   static_assert((Workgroups == Pair) == (To == Reach::All), "expected a pair that signals both of its workgroups");
@@ -143,6 +150,77 @@ TILE void mma(TensorPlace<Rows, Columns> c, Place<SA> a, Place<SB> b, bool add =
 template <class I, bool BTransposed = false, int Rows, int Columns, class SA, class SB>
 TILE void mma(TensorPlace<Rows, Columns> c, Place<SA> a, Place<SB> b, bool add = true) {
   mma<Callers::All, I, BTransposed>(c, a, b, add);
+}
+
+/// Rows of scales that one copy takes to tensor memory, and the bytes from the scales of 8 of them to those of the
+/// next.
+constexpr int kScaleRows = 128, kScaleStrideBytes = 128;
+
+/// Words of scales to tensor memory, before the products that follow.
+template <Callers By = Callers::All, int Words, int Rows, class S>
+TILE void copyScales(ScalesPlace<Words, Rows> to, Place<S> from) {
+  static_assert(S::at(columns(1)) == 16 && S::at(columns(16)) == 256 && S::at(columns(32)) == 4 &&
+                    S::at(columns(64)) == 8,
+                "expected rows in the order in which they are copied");
+  if (!isIssuer<By>()) {
+    return;
+  }
+  tensorFenceAfter();
+  repeat<Words>([&](auto word) INLINE {
+    repeat<Rows / kScaleRows>([&](auto block) INLINE {
+      constexpr int row = block.value * kScaleRows, byte = S::at(rows(word.value) | columns(row));
+      tensorCopyScales(to.at(word.value, row),
+                       sharedDescriptorBlackwell(sharedAddress(from.at + byte), kScaleStrideBytes, 16, Swizzle::None));
+    });
+  });
+}
+
+/// Products of blocks: `k` stored pairs of numbers a step, of which `steps` share a word of scales.
+struct Tcgen05Nvf4 {
+  static constexpr int k = 32, steps = 1;
+  static constexpr ScaleType scale = ScaleType::E4M3;
+  TILE_MEMBER static void multiply(uint32_t d, uint64_t a, uint64_t b, uint32_t instruction, uint32_t scalesOfA,
+                                   uint32_t scalesOfB, bool add) {
+    tensorMmaNvf4(d, a, b, instruction, scalesOfA, scalesOfB, add);
+  }
+};
+struct Tcgen05Mxf4 {
+  static constexpr int k = 32, steps = 2;
+  static constexpr ScaleType scale = ScaleType::E8M0;
+  TILE_MEMBER static void multiply(uint32_t d, uint64_t a, uint64_t b, uint32_t instruction, uint32_t scalesOfA,
+                                   uint32_t scalesOfB, bool add) {
+    tensorMmaMxf4(d, a, b, instruction, scalesOfA, scalesOfB, add);
+  }
+};
+
+/// c (+)= a b^T with scales of blocks in tensor memory.
+template <Callers By, class I, int Rows, int Columns, class SA, class SB, int Words>
+TILE void mma(TensorPlace<Rows, Columns> c, Place<SA> a, Place<SB> b, ScalesPlace<Words, Rows> scalesOfA,
+              ScalesPlace<Words, Columns> scalesOfB, bool add = true) {
+  constexpr int height = smaller(Rows, 128), width = smaller(Columns, 256);
+  static_assert(SA::columnCount == Words * I::steps * I::k, "expected a word of scales for each step or two");
+  if (!isIssuer<By>()) {
+    return;
+  }
+  tensorFenceAfter();
+  repeat<Rows / height>([&](auto i) INLINE {
+    repeat<Columns / width>([&](auto j) INLINE {
+      repeat<SA::columnCount / I::k>([&](auto step) INLINE {
+        constexpr int k = step.value * I::k, word = step.value / I::steps;
+        constexpr int firstScale = step.value % I::steps * (4 / I::steps);
+        constexpr int row = i.value * height, column = j.value * width;
+        constexpr uint32_t instruction = tensorInstructionFp4(height, width, I::scale, firstScale);
+        I::multiply(c.address + i.value * Columns + column, tensorDescriptor(a, SA::at(rows(row) | columns(k))),
+                    tensorDescriptor(b, SB::at(rows(column) | columns(k))), instruction, scalesOfA.at(word, row),
+                    scalesOfB.at(word, column), add || step.value > 0);
+      });
+    });
+  });
+}
+template <class I, int Rows, int Columns, class SA, class SB, int Words>
+TILE void mma(TensorPlace<Rows, Columns> c, Place<SA> a, Place<SB> b, ScalesPlace<Words, Rows> scalesOfA,
+              ScalesPlace<Words, Columns> scalesOfB, bool add = true) {
+  mma<Callers::All, I>(c, a, b, scalesOfA, scalesOfB, add);
 }
 
 /// The columns of an accumulator that a tile holds: f(first register, length of

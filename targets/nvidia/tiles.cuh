@@ -12,8 +12,10 @@
 //   allocTensor<columns>(shared)  freeTensor<columns>(address)  TensorPlace<rows, columns>  loadTensor(tile, place[,
 //   column]) storeTensor(tile, place)  TensorRing<rows, columns, slots> r{address};  r[trip] is a place
 //   mma<Instruction>(accumulator, a, b[, add])            operands: tiles or places
-//   Barriers<slots, Reach::Leader> b{words};              signals go to the first workgroup of the cluster (All: to
-//   all) barriersAreReady<cluster>()  allocTensor<columns, Pair>  freeTensor<columns, Pair>  arriveAfterMma<caller,
+//   copyPackedBox(place, map, x, y, z, barriers[trip])    scales as they lie
+//   ScalesPlace<words, rows>  copyScales(scales, place)  mma<Instruction>(accumulator, a, b, scalesOfA, scalesOfB[,
+//   add]) Barriers<slots, Reach::Leader> b{words};              signals go to the first workgroup of the cluster (All:
+//   to all) barriersAreReady<cluster>()  allocTensor<columns, Pair>  freeTensor<columns, Pair>  arriveAfterMma<caller,
 //   Pair> waitMatrix<pending>(accumulators...)
 //
 // Copies of boxes, arrivals, products into tensor memory: all threads call, one
@@ -58,6 +60,17 @@ TILE int renewed(int value) {
 /// Eight bits: E4M3.
 struct f8 {
   uint8_t bits;
+};
+/// Two numbers of four bits: E2M1, the first in the lower half.
+struct f4x2 {
+  uint8_t bits;
+};
+/// Four scales of blocks, the first in the lowest byte: powers of two, or E4M3 without sign.
+struct e8m0x4 {
+  uint32_t bits;
+};
+struct e4m3x4 {
+  uint32_t bits;
 };
 TILE f8 toF8(float x) { return {(uint8_t)packFp8(x, 0.0f)}; }
 TILE float toFloat(f8 x) { return unpackFp8((uint16_t)x.bits)[0]; }

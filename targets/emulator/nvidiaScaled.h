@@ -1,0 +1,158 @@
+// Products of numbers of four bits whose blocks along K have scales in tensor
+// memory, and the copy that brings the scales there. See
+// targets/nvidia/tensor.cuh.
+#ifndef TARGETS_EMULATOR_NVIDIASCALED_H
+#define TARGETS_EMULATOR_NVIDIASCALED_H
+
+#include "nvidiaProduct.h"
+
+namespace emulator::nvidia {
+
+using modelc::ScaleType;
+
+/// One product of a workgroup. `block`: numbers that share a scale.
+struct ScaledMma {
+  uint32_t d, instruction, scalesOfA, scalesOfB;
+  uint64_t a, b;
+  bool add;
+  int block;
+  ScaleType scale;
+};
+
+/// Its instruction descriptor, taken apart.
+struct ScaledInstruction {
+  int rows, columns, firstOfA, firstOfB;
+};
+
+constexpr int kScaledDepth = 64, kScaledBytes = kScaledDepth / 2;
+
+inline ScaledInstruction decodeScaled(uint32_t word, const ScaledMma &op) {
+  ScaledInstruction shape{int(word >> 24 & 31) << 4, int(word >> 17 & 63) << 3,
+                          int(word >> 29 & 3), int(word >> 4 & 3)};
+  if ((word >> 7 & 7) != 1 || (word >> 10 & 3) != 1) {
+    fail("instruction descriptor 0x%08x: expected operands of e2m1", word);
+  }
+  if (ScaleType(word >> 23 & 1) != op.scale) {
+    fail("instruction descriptor 0x%08x: scales of another type than the "
+         "instruction takes",
+         word);
+  }
+  if (word & 0x8001'F04F) {
+    fail("instruction descriptor 0x%08x: bits that must be zero are not", word);
+  }
+  if (shape.rows != 128 || shape.columns < 8 || shape.columns > 256) {
+    fail("instruction descriptor 0x%08x: no instruction of %d x %d", word,
+         shape.rows, shape.columns);
+  }
+  const int scales = kScaledDepth / op.block;
+  if (shape.firstOfA % scales || shape.firstOfB % scales) {
+    fail("instruction descriptor 0x%08x: %d scales do not begin at %d and %d",
+         word, scales, shape.firstOfA, shape.firstOfB);
+  }
+  return shape;
+}
+
+/// The scale of a block of a row, the same in the lanes of all waves.
+inline float scaleAt(TensorMemory &tensor, const ScaledMma &op,
+                     uint32_t address, int row, int byte) {
+  const int column = takenColumn(tensor, address, row / 32 + 1) + row / 32;
+  const uint32_t word = tensor.at(row % 32, column);
+  for (int wave = 1; wave < 4; ++wave) {
+    if (tensor.at(32 * wave + row % 32, column) != word) {
+      fail("scales in column %d differ between the lanes of the waves", column);
+    }
+  }
+  const uint32_t bits = word >> 8 * byte & 255;
+  if (op.scale == ScaleType::E4M3) {
+    return decode(kE4M3, bits & 127);
+  }
+  return bits == 255 ? std::numeric_limits<float>::quiet_NaN()
+                     : std::ldexp(1.0f, int(bits) - 127);
+}
+
+/// `count` rows of an operand times their scales, into out[row * rowStep + k *
+/// depthStep].
+inline void readScaled(Block &block, const ScaledMma &op, uint64_t descriptor,
+                       uint32_t scales, int first, int count, float *out,
+                       int rowStep, int depthStep) {
+  TensorMemory &tensor = stateOf(block).tensor;
+  const SharedOperand operand = decodeBlackwell(descriptor, Major::K, 1);
+  for (int row = 0; row < count; ++row) {
+    for (int k = 0; k < kScaledDepth; ++k) {
+      const uint32_t unit =
+          swizzled(operand.address + operand.offset(row, k / 2 / 16 * 16),
+                   operand.swizzle);
+      const char *bytes = sharedBytes(block, unit, 16);
+      if (k % 32 == 0) {
+        noteRead(bytes, 16);
+      }
+      const int pair = uint8_t(bytes[k / 2 % 16]);
+      const float scale =
+          scaleAt(tensor, op, scales, row, first + k / op.block);
+      out[row * rowStep + k * depthStep] =
+          decode(kE2M1, pair >> k % 2 * 4 & 15) * scale;
+    }
+  }
+}
+
+inline void runScaled(Block &block, const ScaledMma &op) {
+  static float a[128 * kScaledDepth], b[kScaledDepth * 256], d[128 * 256];
+  const ScaledInstruction shape = decodeScaled(op.instruction, op);
+  TensorMemory &tensor = stateOf(block).tensor;
+  const int first = takenColumn(tensor, op.d, shape.columns);
+  if (op.d >> 16 != 0 || tensor.workgroups != 1) {
+    fail("a product with scales into lane %u of columns that %d workgroups "
+         "took, expected 0 and 1",
+         op.d >> 16, tensor.workgroups);
+  }
+  readScaled(block, op, op.a, op.scalesOfA, shape.firstOfA, shape.rows, a,
+             kScaledDepth, 1);
+  readScaled(block, op, op.b, op.scalesOfB, shape.firstOfB, shape.columns, b, 1,
+             shape.columns);
+  for (int i = 0; i < shape.rows * shape.columns; ++i) {
+    d[i] = op.add ? std::bit_cast<float>(
+                        tensor.at(i / shape.columns, first + i % shape.columns))
+                  : 0.0f;
+  }
+  multiply(d, a, b, shape.rows, shape.columns, kScaledDepth);
+  for (int i = 0; i < shape.rows * shape.columns; ++i) {
+    tensor.at(i / shape.columns, first + i % shape.columns) =
+        std::bit_cast<uint32_t>(d[i]);
+  }
+}
+
+inline void issueScaled(const ScaledMma &op) {
+  Block *block = self().block;
+  later(lateMatrix(), kTensorQueue, "a multiplication into tensor memory",
+        [block, op] { runScaled(*block, op); });
+}
+
+/// 32 rows of 16 bytes to four columns of the lanes of every wave.
+inline void runScales(Block &block, uint32_t d, uint64_t descriptor) {
+  constexpr int kRows = 32, kColumns = 4, kBytes = 16;
+  TensorMemory &tensor = stateOf(block).tensor;
+  const int first = takenColumn(tensor, d, kColumns);
+  const SharedOperand from = decodeBlackwell(descriptor, Major::K, 1);
+  if (d >> 16 != 0) {
+    fail("scales are copied to lane %u, expected 0", d >> 16);
+  }
+  for (int row = 0; row < kRows; ++row) {
+    const uint32_t at =
+        swizzled(from.address + from.offset(row, 0), from.swizzle);
+    const char *bytes = sharedBytes(block, at, kBytes);
+    noteRead(bytes, kBytes);
+    for (int lane = row; lane < kTensorLanes; lane += kRows) {
+      std::memcpy(&tensor.at(lane, first), bytes, kBytes);
+    }
+  }
+}
+
+inline void issueScales(uint32_t d, uint64_t descriptor) {
+  Block *block = self().block;
+  later(lateMatrix(), kTensorQueue, "a copy of scales to tensor memory",
+        [block, d, descriptor] { runScales(*block, d, descriptor); });
+}
+
+} // namespace emulator::nvidia
+
+#endif // TARGETS_EMULATOR_NVIDIASCALED_H
