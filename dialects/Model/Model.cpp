@@ -42,6 +42,10 @@ bool modelc::model::isEightBit(Type elementType) {
   return elementType.getIntOrFloatBitWidth() == 8;
 }
 
+int64_t modelc::model::getScaledBlock(Type scaleType) {
+  return isa<Float8E4M3FNType>(scaleType) ? kScaledBlock / 2 : kScaledBlock;
+}
+
 bool modelc::model::isFourBit(Type elementType) {
   return elementType.getIntOrFloatBitWidth() == 4;
 }

@@ -38,6 +38,9 @@ double getLargestFinite(mlir::Type elementType);
 bool isEightBit(mlir::Type elementType);
 bool isFourBit(mlir::Type elementType);
 inline constexpr int64_t kScaledBlock = 32;
+/// Neighbours of 4 bits that share a scale of this type: scales with a fraction
+/// (f8E4M3FN, as in NVFP4) stand for half as many as powers of two.
+int64_t getScaledBlock(mlir::Type scaleType);
 
 } // namespace modelc::model
 

@@ -10,7 +10,7 @@ def Model_Rows : 2DTensorOf<[BF16, F16, F32, F8E4M3FN, F4E2M1FN]>;
 def Model_Matrix : 2DTensorOf<[BF16, F16, F32, F8E4M3FN, F4E2M1FN]>;
 /// Of rows of 8 bits; of blocks of rows of 4 bits.
 def Model_LinearScales
-    : AnyTypeOf<[1DTensorOf<[F32]>, 2DTensorOf<[F8E8M0FNU]>]>;
+    : AnyTypeOf<[1DTensorOf<[F32]>, 2DTensorOf<[F8E8M0FNU, F8E4M3FN]>]>;
 def Model_Vector : 1DTensorOf<[BF16, F16, F32]>;
 
 def Model_EmbedOp : Model_Op<"embed", [Pure]> {
@@ -284,6 +284,13 @@ def Model_QuantiseOp : Model_Op<"quantise", [Pure]> {
     To 4 bits every block of 32 neighbours has a scale (OCP MX): the largest
     power of two that is not above its largest magnitude, over 4, the largest
     power of two of the type; numbers over 6 become 6.
+
+    With scales of f8E4M3FN every block of 16 has one (NVFP4): its largest
+    magnitude over 6, rounded; numbers are divided by what it was rounded to. The
+    second scale of NVFP4, one f32 of the whole tensor, is taken as 1: scales of
+    blocks reach from 2^-9 to 448, which holds largest magnitudes from 0.012 to
+    2688, and a scale that follows the run would need a pass over all rows before
+    the first is stored.
 
     ```mlir
     model.graph @blocks(%x: tensor<?x64xbf16>, %w: tensor<96x64xf4E2M1FN>,

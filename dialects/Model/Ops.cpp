@@ -30,17 +30,22 @@ static bool fitsScale(Value of, Value scale) {
   if (!isFourBit(elementType(of))) {
     return type.getRank() == 1;
   }
-  return type.getRank() == 2 && columns(of) % kScaledBlock == 0 &&
-         type.getDimSize(1) == columns(of) / kScaledBlock;
+  int64_t block = getScaledBlock(type.getElementType());
+  return type.getRank() == 2 && columns(of) % block == 0 &&
+         type.getDimSize(1) == columns(of) / block;
 }
 
 static LogicalResult verifyFits(Operation *op, Value of, Value scale) {
   if (fitsScale(of, scale)) {
     return success();
   }
-  return op->emitOpError("expected a scale for each ")
-         << (isFourBit(elementType(of)) ? "block of 32 columns" : "row")
-         << " of " << of.getType() << ", got " << scale.getType();
+  InFlightDiagnostic error = op->emitOpError("expected a scale for each ");
+  if (isFourBit(elementType(of))) {
+    error << "block of " << getScaledBlock(elementType(scale)) << " columns";
+  } else {
+    error << "row";
+  }
+  return error << " of " << of.getType() << ", got " << scale.getType();
 }
 
 /// A narrow result has scales, another has none.
@@ -121,6 +126,12 @@ static LogicalResult verifyLinearScales(LinearOp op) {
     return op.emitOpError("expected 'scaled' exactly where input and weight "
                           "have 8 or 4 bits, got ")
            << elementType(op.getX());
+  }
+  if (op.getXScale() && op.getWeightScale() &&
+      elementType(op.getXScale()) != elementType(op.getWeightScale())) {
+    return op.emitOpError("expected scales of one type, got ")
+           << elementType(op.getXScale()) << " and "
+           << elementType(op.getWeightScale());
   }
   if (op.getXScale() &&
       (failed(verifyFits(op, op.getX(), op.getXScale())) ||

@@ -80,7 +80,7 @@ void KernelReader::addMove(Operation *op, const Work &amount, Step &step) {
   if (isa<ReduceOp, RelayoutOp>(op)) {
     step.kind = StepKind::Exchange;
   } else if (isa<CopyOp>(op)) {
-    step.kind = StepKind::Copy;
+    step.kind = touches(Space::Tensor) ? StepKind::Shared : StepKind::Copy;
   } else if (!isa<MmaOp>(op)) {
     bool global = touches(Space::Global);
     step.kind = !global           ? StepKind::Shared

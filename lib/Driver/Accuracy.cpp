@@ -23,9 +23,9 @@ static double quantile(ArrayRef<double> sorted, double part) {
 /// done (keys that sequences share, launches that overlap).
 static bool isBeyondPhysics(const MeasuredRow &row, const Target &target) {
   double peak = 0;
-  StringRef prefix = row.type == "fp8"     ? "f8"
-                     : row.type == "mxfp4" ? "f4"
-                                           : "bf16";
+  StringRef prefix = row.type == "fp8"                            ? "f8"
+                     : row.type == "mxfp4" || row.type == "nvfp4" ? "f4"
+                                                                  : "bf16";
   for (const MmaRow &mma : target.mma) {
     if (StringRef(mma.aType).starts_with(prefix)) {
       peak = std::max(peak, target.flopPerSecond(mma));

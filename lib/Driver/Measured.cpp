@@ -33,6 +33,7 @@ static double bytesOf(StringRef type) {
   return type == "bf16" || type == "bfloat16" || type == "half" ? 2
          : type == "fp8" || type == "int8"                      ? 1
          : type == "mxfp4" ? 4.25 / 8 // a scale of 8 bits for 32 numbers
+         : type == "nvfp4" ? 4.5 / 8  // for 16
                            : 0;
 }
 

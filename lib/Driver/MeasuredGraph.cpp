@@ -31,20 +31,22 @@ model.graph @{0}(%tokens: tensor<?xi32>, %batch: !model.batch) -> tensor<?x{3}xb
       .str();
 }
 
-/// Numbers of four bits, a scale for each 32 of them.
+/// Numbers of four bits, a scale for each 32 of them, or for each 16.
 static std::string blockScaledLinear(const MeasuredRow &row) {
+  bool isNarrow = row.type == "nvfp4";
   return around("", "decode", row.k, row.n,
                 formatv(R"(
-  %q, %s = model.quantise %x : tensor<?x{2}xbf16> -> tensor<?x{2}xf4E2M1FN> scale tensor<?x{3}xf8E8M0FNU>
+  %q, %s = model.quantise %x : tensor<?x{2}xbf16> -> tensor<?x{2}xf4E2M1FN> scale tensor<?x{3}x{4}>
   %w = model.weight ["{0}"] : tensor<{1}x{2}xf4E2M1FN>
-  %ws = model.weight ["{0}_scale"] : tensor<{1}x{3}xf8E8M0FNU>
-  %y = model.linear %q, %w scaled %s, %ws : tensor<?x{2}xf4E2M1FN>, tensor<{1}x{2}xf4E2M1FN>, tensor<?x{3}xf8E8M0FNU>, tensor<{1}x{3}xf8E8M0FNU> -> tensor<?x{1}xbf16>)",
-                        kSubject, row.n, row.k, row.k / 32)
+  %ws = model.weight ["{0}_scale"] : tensor<{1}x{3}x{4}>
+  %y = model.linear %q, %w scaled %s, %ws : tensor<?x{2}xf4E2M1FN>, tensor<{1}x{2}xf4E2M1FN>, tensor<?x{3}x{4}>, tensor<{1}x{3}x{4}> -> tensor<?x{1}xbf16>)",
+                        kSubject, row.n, row.k, row.k / (isNarrow ? 16 : 32),
+                        isNarrow ? "f8E4M3FN" : "f8E8M0FNU")
                     .str());
 }
 
 static std::string linear(const MeasuredRow &row) {
-  if (row.type == "mxfp4") {
+  if (row.type == "mxfp4" || row.type == "nvfp4") {
     return blockScaledLinear(row);
   }
   if (row.type != "fp8") {

@@ -7,9 +7,6 @@ using namespace mlir;
 using namespace modelc;
 using namespace modelc::kernels;
 
-/// Numbers of NVFP4 that share a scale.
-static constexpr int64_t kNarrowBlock = 16;
-
 Type BlockScales::wordType() const {
   return VectorType::get({schedule::kScalesPerWord}, type);
 }
@@ -52,10 +49,9 @@ BlockScales kernels::blockScalesOf(Type number, Type scale,
   if (!isa<Float4E2M1FNType>(number)) {
     return {};
   }
-  bool isNarrow = isa_and_nonnull<Float8E4M3FNType>(scale);
-  BlockScales scales = {isNarrow ? scale
-                                 : Float8E8M0FNUType::get(number.getContext()),
-                        isNarrow ? kNarrowBlock : model::kScaledBlock};
+  BlockScales scales;
+  scales.type = scale ? scale : Float8E8M0FNUType::get(number.getContext());
+  scales.block = model::getScaledBlock(scales.type);
   for (const MmaRow &row : target ? target->mma : std::vector<MmaRow>()) {
     if (row.scaleBlock == scales.block && row.aType == spelling(number)) {
       scales.order = row.scaleOrder();
@@ -65,9 +61,6 @@ BlockScales kernels::blockScalesOf(Type number, Type scale,
 }
 
 Type kernels::packedType(Type number) {
-  if (isa<Float8E8M0FNUType>(number)) {
-    return VectorType::get({schedule::kScalesPerWord}, number);
-  }
   return isa<Float4E2M1FNType>(number) ? VectorType::get({2}, number) : number;
 }
 
@@ -78,11 +71,12 @@ SmallVector<int64_t> kernels::scaleShape(const BlockScales &scales,
           scales.words(inputs), kScaleRows};
 }
 
-SmallVector<int64_t> kernels::storedShape(RankedTensorType tensor) {
+SmallVector<int64_t> kernels::storedShape(RankedTensorType tensor,
+                                          Type scaled) {
   SmallVector<int64_t> shape(tensor.getShape());
   Type element = tensor.getElementType();
-  if (isa<Float8E8M0FNUType>(element)) {
-    BlockScales scales = {element, model::kScaledBlock};
+  if (BlockScales scales =
+          scaled ? blockScalesOf(scaled, element) : BlockScales()) {
     return scaleShape(scales, shape[0], shape[1] * scales.block);
   }
   shape.back() /= schedule::packedNumbers(packedType(element));

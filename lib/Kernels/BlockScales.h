@@ -45,16 +45,17 @@ struct BlockScales {
 BlockScales blockScalesOf(mlir::Type number, mlir::Type scale = {},
                           const Target *target = nullptr);
 
-/// What a buffer holds of a type: numbers of four bits in pairs, scales of
-/// blocks in words.
+/// What a buffer holds of a type: numbers of four bits in pairs.
 mlir::Type packedType(mlir::Type number);
 
 /// Groups of rows, words along K, rows of a group. Rows of the run: kDynamic.
 llvm::SmallVector<int64_t> scaleShape(const BlockScales &scales, int64_t rows,
                                       int64_t inputs);
 
-/// The extents of the buffer that holds a tensor of numbers or of scales.
-llvm::SmallVector<int64_t> storedShape(mlir::RankedTensorType tensor);
+/// The extents of the buffer that holds a tensor of numbers, or of the scales
+/// of blocks of numbers of type `scaled`.
+llvm::SmallVector<int64_t> storedShape(mlir::RankedTensorType tensor,
+                                       mlir::Type scaled = {});
 
 /// The scales from that row and word on: rows of the tile are words, columns
 /// rows of the operand. The rows that are copied together begin there.

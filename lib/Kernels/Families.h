@@ -108,6 +108,7 @@ struct QuantiseShape {
   mlir::Type element;
   mlir::Type result;
   bool isSwiglu = false; ///< of silu(gate) * up instead of x
+  BlockScales scales;    ///< of blocks of the result; none: of rows
 };
 
 /// Arguments: x (or gate, up), out, scale, m. A result of four bits has scales

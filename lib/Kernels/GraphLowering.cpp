@@ -97,16 +97,45 @@ void GraphLowering::releaseOperands(Operation *op) {
   }
 }
 
+/// The type of numbers whose blocks or rows the value scales; null: of none.
+static Type scaledBy(Value scale) {
+  auto elementOf = [](Value value) {
+    return cast<RankedTensorType>(value.getType()).getElementType();
+  };
+  if (auto quantise = scale.getDefiningOp<model::QuantiseOp>()) {
+    return quantise.getScale() == scale ? elementOf(quantise.getOut()) : Type();
+  }
+  if (auto swiglu = scale.getDefiningOp<model::SwigluOp>()) {
+    return swiglu.getScale() == scale ? elementOf(swiglu.getOut()) : Type();
+  }
+  for (Operation *user : scale.getUsers()) {
+    auto linear = dyn_cast<model::LinearOp>(user);
+    if (linear && linear.getWeightScale() == scale) {
+      return elementOf(linear.getWeight());
+    }
+  }
+  return {};
+}
+
+/// What a buffer holds of a value: numbers, or words of scales.
+Type GraphLowering::storedElement(Value value) const {
+  Type element = cast<RankedTensorType>(value.getType()).getElementType();
+  Type numbers = scaledBy(value);
+  BlockScales scales =
+      numbers ? blockScalesOf(numbers, element) : BlockScales();
+  return scales ? scales.wordType() : stored(element);
+}
+
 Value GraphLowering::destination(Value result, Value rows) {
   if (Value buffer = wanted.lookup(result)) {
     return buffer;
   }
   auto tensor = cast<RankedTensorType>(result.getType());
-  SmallVector<int64_t> shape = storedShape(tensor);
-  bool isOfBlocks = isa<Float8E8M0FNUType>(tensor.getElementType());
+  SmallVector<int64_t> shape = storedShape(tensor, scaledBy(result));
+  Type element = storedElement(result);
+  bool isOfBlocks = packedNumbers(element) == kScalesPerWord;
   return plan.workspace(isOfBlocks ? scaleGroups(rows) : rows,
-                        ArrayRef(shape).drop_front(),
-                        stored(tensor.getElementType()));
+                        ArrayRef(shape).drop_front(), element);
 }
 
 Value GraphLowering::scaleGroups(Value rows) {
@@ -316,8 +345,8 @@ LogicalResult GraphLowering::lower(model::WeightOp op) {
   auto tensor = cast<RankedTensorType>(op.getResult().getType());
   NamedBuffer buffer = {StorageRole::Weight,
                         sourceOf(op, isDoubledScale(op)),
-                        storedShape(tensor),
-                        stored(tensor.getElementType()),
+                        storedShape(tensor, scaledBy(op.getResult())),
+                        storedElement(op.getResult()),
                         {}};
   if (layer) {
     buffer.sizes.push_back(layer);

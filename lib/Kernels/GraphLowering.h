@@ -29,6 +29,7 @@ private:
   void releaseOperands(mlir::Operation *op);
   /// The buffer that an op must write a result to: that of the carried value
   /// which it replaces, of an output, or fresh workspace.
+  mlir::Type storedElement(mlir::Value value) const;
   mlir::Value destination(mlir::Value result, mlir::Value rows);
   void bind(mlir::Value result, mlir::Value rows);
   mlir::Value bufferOf(mlir::Value value) { return storage[value].buffer; }

@@ -18,6 +18,14 @@ static int64_t columnsOf(Value value) {
   return cast<RankedTensorType>(value.getType()).getDimSize(1);
 }
 
+/// The scales of blocks of `numbers`. Packages hold powers of two in the order
+/// of rows.
+static BlockScales scalesFor(Type numbers, Value scale, const Target &target) {
+  Type type = scale ? elementOf(scale) : Type();
+  bool isOrdered = isa_and_nonnull<Float8E8M0FNUType>(type);
+  return blockScalesOf(numbers, type, isOrdered ? nullptr : &target);
+}
+
 /// Rows of blocks are whole words of scales.
 static LogicalResult verifyWords(Operation *op, const BlockScales &scales,
                                  int64_t columns) {
@@ -84,9 +92,13 @@ LogicalResult GraphLowering::lower(model::QuantiseOp op) {
   Value rows = rowsOf(op.getX());
   bind(op.getOut(), rows);
   bind(op.getScale(), rows);
-  QuantiseShape shape = {columnsOf(op.getX()), elementOf(op.getX()),
-                         numberType(stored(elementOf(op.getOut()))), false};
-  if (failed(verifyWords(op, blockScalesOf(shape.result), shape.columns))) {
+  QuantiseShape shape = {columnsOf(op.getX()),
+                         elementOf(op.getX()),
+                         numberType(stored(elementOf(op.getOut()))),
+                         false,
+                         {}};
+  shape.scales = scalesFor(shape.result, op.getScale(), library.tiling.target);
+  if (failed(verifyWords(op, shape.scales, shape.columns))) {
     return failure();
   }
   plan.launch(library.quantise(shape),
@@ -107,8 +119,10 @@ LogicalResult GraphLowering::lower(model::SwigluOp op) {
   if (op.getScale()) {
     bind(op.getScale(), rows);
     arguments.push_back(bufferOf(op.getScale()));
+    Type result = numberType(stored(elementOf(op.getOut())));
     kernel = library.quantise(
-        {columns, element, numberType(stored(elementOf(op.getOut()))), true});
+        {columns, element, result, true,
+         scalesFor(result, op.getScale(), library.tiling.target)});
   } else {
     kernel = library.elementwise(Elementwise::Swiglu, columns, element);
   }
@@ -132,7 +146,8 @@ LogicalResult GraphLowering::lower(model::AddOp op) {
 // Linear
 //===----------------------------------------------------------------------===//
 
-static LinearShape shapeOf(model::LinearOp op, Type element) {
+static LinearShape shapeOf(model::LinearOp op, Type element,
+                           const Target &target) {
   LinearShape shape;
   shape.isSwiglu = op.getSwiglu();
   shape.columns = op.getOutputs() / (shape.isSwiglu ? 2 : 1);
@@ -140,7 +155,7 @@ static LinearShape shapeOf(model::LinearOp op, Type element) {
   shape.element = element;
   shape.result = elementOf(op.getOut());
   shape.biasType = op.getBias() ? elementOf(op.getBias()) : Type();
-  shape.blockScales = blockScalesOf(element);
+  shape.blockScales = scalesFor(element, op.getXScale(), target);
   shape.isScaled = op.getXScale() && !shape.blockScales;
   shape.hasResidual = static_cast<bool>(op.getResidual());
   return shape;
@@ -167,7 +182,8 @@ void GraphLowering::launchVariant(const LinearShape &shape,
 LogicalResult GraphLowering::lower(model::LinearOp op) {
   LinearArguments arguments;
   arguments.rows = rowsOf(op.getX());
-  LinearShape shape = shapeOf(op, numberType(stored(elementOf(op.getX()))));
+  LinearShape shape = shapeOf(op, numberType(stored(elementOf(op.getX()))),
+                              library.tiling.target);
   if (failed(verifyWords(op, shape.blockScales, shape.inputs))) {
     return failure();
   }

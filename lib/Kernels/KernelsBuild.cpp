@@ -195,8 +195,9 @@ static void buildQuantiseKernel(const Request &r) {
   shape.element = s.type("element", r.bf16);
   shape.result = s.type("result", Float8E4M3FNType::get(r.bf16.getContext()));
   shape.isSwiglu = s.flag("swiglu");
-  auto build =
-      blockScalesOf(shape.result) ? buildQuantiseBlocks : buildQuantise;
+  shape.scales = blockScalesOf(
+      shape.result, s.optionalType("scale", r.builder.getContext()), s.target);
+  auto build = shape.scales ? buildQuantiseBlocks : buildQuantise;
   build(r.builder, r.label, shape, r.rowTile(), r.rows());
 }
 

@@ -123,9 +123,11 @@ FlatSymbolRefAttr Library::norm(const NormShape &shape) {
 
 FlatSymbolRefAttr Library::quantise(const QuantiseShape &shape) {
   StringRef kind = shape.isSwiglu ? "swiglu_quantise_" : "quantise_";
-  return once(kind + extent(shape.columns) + "_" + word(shape.result),
+  std::string scales =
+      shape.scales.order.empty() ? "" : "_" + word(shape.scales.type);
+  return once(kind + extent(shape.columns) + "_" + word(shape.result) + scales,
               [&](const Label &label) {
-                bool isBlocks = static_cast<bool>(blockScalesOf(shape.result));
+                bool isBlocks = static_cast<bool>(shape.scales);
                 auto build = isBlocks ? buildQuantiseBlocks : buildQuantise;
                 build(builder, label, shape,
                       isBlocks ? tiling.blocksOfRow(shape.columns)

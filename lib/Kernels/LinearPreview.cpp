@@ -42,7 +42,10 @@ LinearPreview::LinearPreview(const Target &target, const LinearShape &shape,
                              int64_t rows)
     : target(target), shape(shape), rows(static_cast<double>(rows)),
       products(shape.isSwiglu ? 2 : 1),
-      elementBytes(shape.element.getIntOrFloatBitWidth() / 8.0),
+      elementBytes(shape.element.getIntOrFloatBitWidth() / 8.0 +
+                   (shape.blockScales.order.empty()
+                        ? 0
+                        : 1.0 / static_cast<double>(shape.blockScales.block))),
       clockHz(target.clock.boostHz) {
   std::string type;
   llvm::raw_string_ostream(type) << shape.element;

@@ -140,7 +140,9 @@ bool Tiling::holdsSums(const LinearShape &shape, const LinearTile &tile) const {
 /// Workgroups that multiply together load a part of the weight each.
 static int64_t ringBytes(const LinearShape &shape, const LinearTile &tile) {
   int64_t rows = tile.m + products(shape) * tile.n / tile.cluster;
-  return rows * tile.k * shape.element.getIntOrFloatBitWidth() / 8;
+  int64_t scales =
+      shape.blockScales.order.empty() ? 0 : tile.k / shape.blockScales.block;
+  return rows * (tile.k * shape.element.getIntOrFloatBitWidth() / 8 + scales);
 }
 
 /// Whether two groups of waves can take turns at the matrix unit: each has a
@@ -190,6 +192,11 @@ std::string Tiling::reasonAgainst(const LinearShape &shape,
   if (row->cSpace == OperandSpace::Tensor) {
     auto [m, n] = orient(tile);
     int64_t columns = m / row->m * n * products(shape);
+    if (const BlockScales &scales = shape.blockScales) {
+      // Words of 32 rows share a column; every product has its own.
+      columns += (m + n) / target.execution.waveSize * products(shape) *
+                 (tile.k / scales.wordNumbers());
+    }
     if (columns > target.tensorMemory.columns) {
       return "the accumulators exceed tensor memory";
     }
@@ -218,12 +225,21 @@ static void chooseReduce(LinearTile &tile, const LinearShape &shape,
       std::min<int64_t>(llvm::PowerOf2Ceil(shape.columns), 4 * lanes);
 }
 
+/// Rows that a tile has at least, whichever operand they are of.
+static int64_t fewestRows(ArrayRef<const MmaRow *> rows) {
+  int64_t fewest = 256;
+  for (const MmaRow *row : rows) {
+    fewest = std::min({fewest, row->m, row->nMin});
+  }
+  return std::max<int64_t>(fewest, 16);
+}
+
 /// Tiles of plain loops, whose waves go in step.
 static SmallVector<LinearTile> plainTiles(int64_t elementBits, Range rows,
-                                          int64_t judged) {
+                                          int64_t judged, int64_t fewest) {
   SmallVector<LinearTile> tiles;
-  int64_t mostM =
-      std::max<int64_t>(16, std::min<int64_t>(256, llvm::PowerOf2Ceil(judged)));
+  int64_t mostM = std::max<int64_t>(
+      fewest, std::min<int64_t>(256, llvm::PowerOf2Ceil(judged)));
   for (int64_t m = 16; m <= mostM; m *= 2) {
     for (int64_t n = 16; n <= 256; n *= 2) {
       for (int64_t kBytes : {128, 256}) {
@@ -301,7 +317,8 @@ SmallVector<LinearTile> Tiling::candidates(const LinearShape &shape,
   LinearPreview preview(target, shape, judged);
   MmaRows rowsOfTable = rowsFor(shape);
   SmallVector<LinearTile> tiles =
-      plainTiles(shape.element.getIntOrFloatBitWidth(), rows, judged);
+      plainTiles(shape.element.getIntOrFloatBitWidth(), rows, judged,
+                 fewestRows(rowsOfTable));
   tiles.append(
       staggeredTiles(shape, target.execution.matrixPipesPerUnit, judged));
   // Equals stay in the order of enumeration: fewest waves and parts first.

@@ -4,8 +4,9 @@
 // four blocks of neighbours. The first blocks of all words make a tile, a block
 // to each of its rows, then the second ones, and so on: so a row of the tile
 // has one scale. By OCP MX the scale is the power of two below the largest
-// magnitude, over that of the largest number; numbers over it are rounded to
-// nearest even and saturate. What is quantised is x, or silu(gate) * up.
+// magnitude, over that of the largest number; by NVFP4 the largest magnitude
+// over the largest number, in E4M3. Numbers over it are rounded to nearest even
+// and saturate. What is quantised is x, or silu(gate) * up.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,6 +41,9 @@ struct BlockQuantiser {
   /// The blocks of that number of every word: a row for each.
   Place blocksAt(Value buffer, Scalar row, Scalar word, int64_t block) const;
   Value half(ValueRange pairs, int64_t index) const;
+  Value powerOver(Value largest) const;
+  Value fractionOver(Value largest) const;
+  bool isPower() const { return isa<Float8E8M0FNUType>(scales.type); }
   Value quantise(Scalar row, Scalar word, int64_t block) const;
 };
 } // namespace
@@ -61,8 +65,26 @@ Value BlockQuantiser::half(ValueRange pairs, int64_t index) const {
   });
 }
 
-/// Stores the numbers of one block of every word and returns their scales, as
-/// bits.
+/// The exponent of a scale that is a power of two, as E8M0 has it.
+Value BlockQuantiser::powerOver(Value largest) const {
+  int64_t most = llvm::Log2_64(
+      static_cast<uint64_t>(quantisedLimit(numberType(shape.result))));
+  return k.map("block_scale", k.i32(), largest, [&](Element e) {
+    Scalar exponent = shiftRight(bitcast(e[0], k.i32()), kFractionBits);
+    return maximum(exponent - static_cast<double>(most), k.integer(k.i32(), 0));
+  });
+}
+
+/// A scale with a fraction, as it is rounded.
+Value BlockQuantiser::fractionOver(Value largest) const {
+  double most = quantisedLimit(numberType(shape.result));
+  return k.map("block_scale", k.f32(), largest, [&](Element e) {
+    return convert(convertSaturated(e[0] * (1 / most), scales.type), k.f32());
+  });
+}
+
+/// Stores the numbers of one block of every word and returns their scales: as
+/// bits of powers of two, or as numbers.
 Value BlockQuantiser::quantise(Scalar row, Scalar word, int64_t block) const {
   SmallVector<Value> pairs;
   for (Value source : sources) {
@@ -74,18 +96,20 @@ Value BlockQuantiser::quantise(Scalar row, Scalar word, int64_t block) const {
     return maximum(absolute(e[0]), absolute(e[1]));
   });
   Value largest = k.reduce("largest", Combiner::Max, magnitude, 1);
-  int64_t most = llvm::Log2_64(
-      static_cast<uint64_t>(quantisedLimit(numberType(shape.result))));
-  Value scale = k.map("block_scale", k.i32(), largest, [&](Element e) {
-    Scalar exponent = shiftRight(bitcast(e[0], k.i32()), kFractionBits);
-    return maximum(exponent - static_cast<double>(most), k.integer(k.i32(), 0));
-  });
+  Value scale = isPower() ? powerOver(largest) : fractionOver(largest);
   Type pair = packedType(shape.result);
+  auto inverseOf = [&](Scalar scale) {
+    if (isPower()) {
+      Scalar exponent = k.integer(k.i32(), 2 * kBias) - scale;
+      return bitcast(shiftLeft(exponent, kFractionBits), k.f32());
+    }
+    // A block whose scale rounds to zero is zero.
+    Scalar zero = k.number(k.f32(), 0), one = k.number(k.f32(), 1);
+    return select(scale > zero, one / scale, zero);
+  };
   Value numbers =
       k.map("quantised", pair, {first, second, scale}, [&](Element e) {
-        Scalar inverse = bitcast(
-            shiftLeft(k.integer(k.i32(), 2 * kBias) - e[2], kFractionBits),
-            k.f32());
+        Scalar inverse = inverseOf(e[2]);
         return packed({e[0] * inverse, e[1] * inverse}, pair);
       });
   k.store(numbers, blocksAt(out, row, word, block));
@@ -96,7 +120,7 @@ KernelOp kernels::buildQuantiseBlocks(OpBuilder &builder, const Label &label,
                                       const QuantiseShape &shape,
                                       const RowTile &tile, Range rows) {
   KernelBuilder k(builder, label.symbol, label.op, tile.waves);
-  BlockScales scales = blockScalesOf(shape.result);
+  const BlockScales &scales = shape.scales;
   BlockQuantiser quantiser{k, shape, scales,
                            tile.columns / scales.wordNumbers()};
   Type pair = VectorType::get({2}, shape.element);
@@ -123,13 +147,16 @@ KernelOp kernels::buildQuantiseBlocks(OpBuilder &builder, const Label &label,
       ofBlocks.push_back(quantiser.quantise(row, word, block));
     }
     Value words = k.map("scales", scales.wordType(), ofBlocks, [&](Element e) {
+      if (!quantiser.isPower()) {
+        return packed({e[0], e[1], e[2], e[3]}, scales.wordType());
+      }
       Scalar bits = e[0];
       for (int64_t block = 1; block < kScalesPerWord; ++block) {
         bits = bits + shiftLeft(e[block], 8 * block);
       }
       return bitsAsPacked(bits, scales.wordType());
     });
-    Place place = scalesAt(scale, row, word);
+    Place place = scalesOfRow(scale, scales, row, word);
     k.store(words, all % quantiser.words == 0 ? place
                                               : place.valid({k.constant(all)}));
   });

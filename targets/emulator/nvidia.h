@@ -158,6 +158,13 @@ DEV uint32_t packFp8(f32x4 values) {
   return packFp8(values[0], values[1]) | uint32_t(packFp8(values[2], values[3]))
                                              << 16;
 }
+DEV uint8_t packFp4(float first, float second) {
+  auto bits = [](float value) {
+    return emulator::encode(emulator::kE2M1, value,
+                            emulator::Overflow::Saturate);
+  };
+  return uint8_t(bits(first) | bits(second) << 4);
+}
 DEV f32x2 unpackFp8(uint16_t pair) {
   return {emulator::nvidia::fromFp8(uint8_t(pair)),
           emulator::nvidia::fromFp8(uint8_t(pair >> 8))};

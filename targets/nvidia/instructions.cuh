@@ -19,6 +19,7 @@
 //   shuffle(v, lane)  shuffleXor(v, mask)  shuffleXor<mask>(v)  readFirstLane(v)  uniform(v)
 //   exp2 log2 rcp rsqrt sqrt tanh fma max min abs         f32, approximate except sqrt, fma
 //   u32 packBf16(first, second)  f32x2 unpackBf16(u32)  bf16 toBf16(float)  float toFloat(bf16)
+//   u8 packFp4(first, second)                            sm_100a and later
 //   u16 packFp8(first, second)  u32 packFp8(f32x4)  f32x2 unpackFp8(u16)  f32x4 unpackFp8(u32)
 //   atomicAdd(T *, v)  atomicMax(u64 *, v)  atomicAddBf16(u32 *pair, packed)   T float, int, unsigned
 //   fenceDevice()  storeRelease(u32 *, v)  u32 loadAcquire(u32 *)  waitForFlag(u32 *, v)

@@ -190,6 +190,14 @@ DEV uint16_t packFp8(float first, float second) {
 DEV uint32_t packFp8(f32x4 values) {
   return packFp8(values[0], values[1]) | uint32_t(packFp8(values[2], values[3])) << 16;
 }
+/// Two numbers of e2m1, the first in the lower half of a byte; saturates.
+DEV uint8_t packFp4(float first, float second) {
+  uint32_t pair;
+  asm("{.reg .b8 p;\n\tcvt.rn.satfinite.e2m1x2.f32 p, %1, %2;\n\tcvt.u32.u8 %0, p;}"
+      : "=r"(pair)
+      : "f"(second), "f"(first));
+  return uint8_t(pair);
+}
 DEV float halfToFloat(uint16_t half) {
   float value;
   asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(half));

@@ -72,6 +72,13 @@ struct e8m0x4 {
 struct e4m3x4 {
   uint32_t bits;
 };
+/// Neighbours in memory.
+using bf16x2 = Few<bf16, 2>;
+/// Of machines whose matrix unit multiplies numbers of four bits.
+TILE f4x2 toF4x2(float first, float second) { return {packFp4(first, second)}; }
+TILE e4m3x4 toE4m3x4(float first, float second, float third, float fourth) {
+  return {packFp8(f32x4{first, second, third, fourth})};
+}
 TILE f8 toF8(float x) { return {(uint8_t)packFp8(x, 0.0f)}; }
 TILE float toFloat(f8 x) { return unpackFp8((uint16_t)x.bits)[0]; }
 

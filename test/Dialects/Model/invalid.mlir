@@ -142,6 +142,22 @@ model.graph @linear_types(%x: tensor<?x64xbf16>, %w: tensor<96x64xf8E4M3FN>) -> 
 
 // -----
 
+model.graph @linear_fine_blocks(%x: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN>, %w: tensor<96x64xf4E2M1FN>, %t: tensor<96x2xf8E4M3FN>) -> tensor<?x96xbf16> {
+  // expected-error@+1 {{expected a scale for each block of 16 columns of 'tensor<96x64xf4E2M1FN>', got 'tensor<96x2xf8E4M3FN>'}}
+  %y = model.linear %x, %w scaled %s, %t : tensor<?x64xf4E2M1FN>, tensor<96x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>, tensor<96x2xf8E4M3FN> -> tensor<?x96xbf16>
+  model.return %y : tensor<?x96xbf16>
+}
+
+// -----
+
+model.graph @linear_types_of_scales(%x: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN>, %w: tensor<96x64xf4E2M1FN>, %t: tensor<96x2xf8E8M0FNU>) -> tensor<?x96xbf16> {
+  // expected-error@+1 {{expected scales of one type, got 'f8E4M3FN' and 'f8E8M0FNU'}}
+  %y = model.linear %x, %w scaled %s, %t : tensor<?x64xf4E2M1FN>, tensor<96x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>, tensor<96x2xf8E8M0FNU> -> tensor<?x96xbf16>
+  model.return %y : tensor<?x96xbf16>
+}
+
+// -----
+
 model.graph @linear_blocks(%x: tensor<?x64xf4E2M1FN>, %s: tensor<?x2xf8E8M0FNU>, %w: tensor<96x64xf4E2M1FN>, %t: tensor<96x4xf8E8M0FNU>) -> tensor<?x96xbf16> {
   // expected-error@+1 {{expected a scale for each block of 32 columns of 'tensor<96x64xf4E2M1FN>', got 'tensor<96x4xf8E8M0FNU>'}}
   %y = model.linear %x, %w scaled %s, %t : tensor<?x64xf4E2M1FN>, tensor<96x64xf4E2M1FN>, tensor<?x2xf8E8M0FNU>, tensor<96x4xf8E8M0FNU> -> tensor<?x96xbf16>
