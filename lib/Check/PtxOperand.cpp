@@ -121,6 +121,13 @@ void modelc::ptx::readOperand(const Block &block, const SharedOperand &operand,
   forUnits(operand, firstRow, rows, depth,
            [&](uint32_t address, unsigned row, unsigned k) {
              const uint8_t *unit = &block.shared[block.placeOf(address)];
+             if (operand.format == Format::E2M1) {
+               float *to = out + row * rowStep + 2 * k * depthStep;
+               for (unsigned i = 0; i < 2 * perUnit; ++i) {
+                 to[i * step] = values[unit[i / 2] >> i % 2 * 4 & 15];
+               }
+               return true;
+             }
              float *to = out + row * rowStep + k * depthStep;
              for (unsigned i = 0; i < perUnit; ++i) {
                uint16_t element = unit[i];

@@ -34,7 +34,8 @@ bool decodeDescriptor(Warp &warp, uint64_t descriptor, Generation generation,
 /// Notes a read of rows x depth elements by a unit.
 bool touchOperand(Warp &warp, const SharedOperand &operand, unsigned firstRow,
                   unsigned rows, unsigned depth, Stamp stamp);
-/// Reads elements (firstRow + r, k) into out[r * rowStep + k * depthStep].
+/// Reads elements (firstRow + r, k) into out[r * rowStep + k * depthStep]. Of
+/// numbers of four bits `depth` counts bytes, k numbers.
 void readOperand(const Block &block, const SharedOperand &operand,
                  unsigned firstRow, unsigned rows, unsigned depth, float *out,
                  unsigned rowStep, unsigned depthStep);

@@ -211,6 +211,18 @@ static void relinquish(Warp &warp, const Instruction &) {
 // Names
 //===----------------------------------------------------------------------===//
 
+/// A product of blocks with scales; `shape[1]`: numbers of a block.
+static Handler scaledHandlerOf(Instruction &i, ArrayRef<StringRef> modifiers) {
+  bool isFine =
+      has(modifiers, "kind::mxf4nvf4") && has(modifiers, "scale_vec::4X");
+  bool known = isFine || (has(modifiers, "kind::mxf4") &&
+                          has(modifiers, "scale_vec::2X"));
+  i.shape[1] = isFine ? 16 : 32;
+  i.shape[2] = 64;
+  return known && i.how == 1 && i.operands.size() == 7 ? issueScaledProduct
+                                                       : nullptr;
+}
+
 static Handler handlerOf(Instruction &i, ArrayRef<StringRef> modifiers) {
   StringRef what = modifiers.front();
   bool usual = has(modifiers, "32x32b") && !has(modifiers, "pack::16b");
@@ -218,6 +230,9 @@ static Handler handlerOf(Instruction &i, ArrayRef<StringRef> modifiers) {
   i.convergent = has(modifiers, "sync");
   if (what == "mma") {
     i.kind = check::Kind::Matrix;
+    if (has(modifiers, "block_scale")) {
+      return scaledHandlerOf(i, modifiers);
+    }
     bool wide = has(modifiers, "kind::f16");
     i.shape[2] = wide ? 16 : 32;
     bool known = wide || has(modifiers, "kind::f8f6f4");
@@ -226,6 +241,11 @@ static Handler handlerOf(Instruction &i, ArrayRef<StringRef> modifiers) {
   if (what == "ld" || what == "st") {
     i.kind = check::Kind::Shared;
     return !usual ? nullptr : what == "ld" ? load : store;
+  }
+  if (what == "cp") {
+    bool ofScales = has(modifiers, "32x128b") && has(modifiers, "warpx4");
+    return ofScales && i.how == 1 && i.operands.size() == 2 ? copyScales
+                                                            : nullptr;
   }
   return what == "commit"                      ? commitProducts
          : what == "alloc"                     ? allocate

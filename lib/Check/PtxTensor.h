@@ -18,6 +18,10 @@ bool touchTensor(Warp &warp, const Parts &parts, uint32_t column,
 
 /// [d], A or [A], B, descriptor, adds; `how` workgroups together.
 void issueProduct(Warp &warp, const Instruction &i);
+/// [d], A, B, descriptor, [scales of A], [scales of B], adds
+void issueScaledProduct(Warp &warp, const Instruction &i);
+/// [d], descriptor: scales of blocks, 128 rows.
+void copyScales(Warp &warp, const Instruction &i);
 /// [barrier][, ranks]: one arrival when all that the wave has queued is done,
 /// in its own workgroup or in those whose bits are set.
 void commitProducts(Warp &warp, const Instruction &i);
