@@ -8,6 +8,10 @@ namespace modelc {
 static_assert(sharedDescriptorBlackwell(0x12340) == 0x4000404000011234);
 static_assert(tensorInstructionBf16(128, 64) == 0x08100490);
 static_assert(sharedDescriptorHopper(0x12340) == 0x4000004000011234);
+// PTX ISA, .kind::mxf4: e2m1 = 1 in bits 7 and 10, N / 8 from 17, the type of
+// scales in 23, M / 16 from 24, the first scale of B from 4, of A from 29.
+static_assert(tensorInstructionFp4(128, 256, ScaleType::E4M3, 0) == 0x08400480);
+static_assert(tensorInstructionFp4(128, 128, ScaleType::E8M0, 2) == 0x48A004A0);
 
 namespace {
 
