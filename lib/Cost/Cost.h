@@ -283,13 +283,25 @@ struct PlanCost {
   Term power;                  // mean watts of the board, and the clock
 };
 
-/// Time and energy of all launches and collectives of a plan, at the one clock
-/// that the board's power allows it. `bindings` holds the plan's size arguments
-/// and the symbols of the workload.
-llvm::FailureOr<PlanCost> costPlan(mlir::func::FuncOp plan,
-                                   mlir::ModuleOp module, const Target &target,
-                                   const Bindings &bindings,
-                                   const CostOptions &options = {});
+class KnownLaunches;
+
+/// Costs the plans of a module; what several launch alike is read once. Nothing
+/// of the module changes meanwhile.
+class PlanCoster {
+public:
+  PlanCoster(mlir::ModuleOp module, const Target &target);
+  ~PlanCoster();
+  /// Time and energy of all launches and collectives of a plan, at the one
+  /// clock that the board's power allows it. `bindings` holds the plan's size
+  /// arguments and the symbols of the workload.
+  llvm::FailureOr<PlanCost> cost(mlir::func::FuncOp plan,
+                                 const Bindings &bindings,
+                                 const CostOptions &options = {});
+
+private:
+  const Target &target;
+  std::unique_ptr<KnownLaunches> launches;
+};
 
 /// Time and energy of a collective of `bytes` for each device over `group`.
 /// Verbs: all_reduce, all_gather, reduce_scatter, all_to_all, broadcast.

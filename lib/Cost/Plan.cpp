@@ -4,7 +4,7 @@
 #include "lib/Cost/Cost.h"
 #include "lib/Cost/Expressions.h"
 #include "lib/Cost/Iterations.h"
-#include "lib/Cost/Launched.h"
+#include "lib/Cost/KnownLaunches.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -16,9 +16,10 @@ namespace modelc {
 namespace {
 class PlanReader {
 public:
-  PlanReader(ModuleOp module, const Target &target, const Bindings &bindings,
-             const CostOptions &options)
-      : symbols(module), target(target), bindings(bindings), options(options) {}
+  PlanReader(KnownLaunches &launches, const Target &target,
+             const Bindings &bindings, const CostOptions &options)
+      : launches(launches), target(target), bindings(bindings),
+        options(options) {}
   LogicalResult read(func::FuncOp plan);
   PlanCost cost;
 
@@ -40,12 +41,10 @@ private:
   /// A launch whose cost waits for the clock of the whole step.
   struct Pending {
     unsigned step = 0; // of the plan
-    std::unique_ptr<KernelWork> work;
-    Launched launched;
-    KernelTime expected; // at the clock that was asked last
+    KnownLaunch *launch = nullptr;
   };
   std::vector<Pending> pending;
-  SymbolTable symbols;
+  KnownLaunches &launches;
   const Target &target;
   const Bindings &bindings;
   const CostOptions &options;
@@ -147,8 +146,7 @@ static bool holds(KernelOp kernel, const Bindings &arguments) {
 FailureOr<KernelOp> PlanReader::choose(LaunchOp launch, Bindings &arguments,
                                        CostOptions &own) {
   for (Attribute name : launch.getKernels()) {
-    auto kernel =
-        symbols.lookup<KernelOp>(cast<FlatSymbolRefAttr>(name).getValue());
+    KernelOp kernel = launches.lookup(cast<FlatSymbolRefAttr>(name).getValue());
     if (!kernel) {
       return launch.emitOpError("expected a kernel named ") << name;
     }
@@ -169,10 +167,8 @@ double PlanReader::secondsAt(double clockHz) {
   for (const StepCost &step : cost.steps) {
     seconds += step.collective ? step.count * step.cost.expectation.seconds : 0;
   }
-  for (Pending &launch : pending) {
-    View view = launch.launched.expectation();
-    launch.expected = launch.launched.timeAt(view, clockHz, target);
-    seconds += cost.steps[launch.step].count * launch.expected.seconds;
+  for (auto [step, launch] : pending) {
+    seconds += cost.steps[step].count * launch->timeAt(clockHz, target).seconds;
   }
   return seconds;
 }
@@ -184,14 +180,14 @@ void PlanReader::addUp() {
     const Estimate &one = step.cost.expectation;
     dynamic += step.count * (one.joules - target.power.idle * one.seconds);
   }
-  for (const Pending &launch : pending) {
-    dynamic += cost.steps[launch.step].count * launch.launched.dynamicJoules;
+  for (auto [step, launch] : pending) {
+    dynamic += cost.steps[step].count * launch->launched.dynamicJoules;
   }
   PowerState state = underPower(
       dynamic, target, [&](double clockHz) { return secondsAt(clockHz); });
-  for (Pending &launch : pending) {
-    cost.steps[launch.step].cost =
-        costAt(launch.launched, target, state, std::move(launch.expected));
+  for (auto [step, launch] : pending) {
+    cost.steps[step].cost = costAt(launch->launched, target, state,
+                                   launch->timeAt(state.clockHz, target));
   }
   for (const StepCost &step : cost.steps) {
     for (auto [sum, one] :
@@ -216,16 +212,12 @@ LogicalResult PlanReader::readLaunch(LaunchOp launch, double times) {
   if (failed(kernel)) {
     return failure();
   }
-  FailureOr<KernelWork> read = readKernel(*kernel, target, arguments, own);
+  FailureOr<KnownLaunch *> read = launches.read(*kernel, arguments, own);
   if (failed(read)) {
     launch.emitRemark("in the kernel launched here");
     return failure();
   }
-  own.chosen = true;
-  auto work = std::make_unique<KernelWork>(std::move(*read));
-  Launched launched(*work, target, own);
-  pending.push_back(
-      {unsigned(cost.steps.size()), std::move(work), std::move(launched), {}});
+  pending.push_back({unsigned(cost.steps.size()), *read});
   StringRef label = launch.getLabel().value_or(kernel->getSymName());
   cost.steps.push_back({label.str(), times, false, {}});
   return success();
@@ -333,10 +325,16 @@ LogicalResult PlanReader::read(func::FuncOp plan) {
   return success();
 }
 
-FailureOr<PlanCost> costPlan(func::FuncOp plan, ModuleOp module,
-                             const Target &target, const Bindings &bindings,
-                             const CostOptions &options) {
-  PlanReader reader(module, target, bindings, options);
+PlanCoster::PlanCoster(ModuleOp module, const Target &target)
+    : target(target),
+      launches(std::make_unique<KnownLaunches>(module, target)) {}
+
+PlanCoster::~PlanCoster() = default;
+
+FailureOr<PlanCost> PlanCoster::cost(func::FuncOp plan,
+                                     const Bindings &bindings,
+                                     const CostOptions &options) {
+  PlanReader reader(*launches, target, bindings, options);
   if (failed(reader.read(plan))) {
     return failure();
   }

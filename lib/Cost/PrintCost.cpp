@@ -104,9 +104,9 @@ void PrintCost::runOnOperation() {
   CostOptions options;
   options.explain = explain;
   options.chosen = true;
+  PlanCoster plans(module, *target);
   for (auto plan : module.getOps<func::FuncOp>()) {
-    FailureOr<PlanCost> cost =
-        costPlan(plan, module, *target, bindings, options);
+    FailureOr<PlanCost> cost = plans.cost(plan, bindings, options);
     if (failed(cost)) {
       return signalPassFailure();
     }

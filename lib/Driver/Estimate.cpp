@@ -14,8 +14,8 @@ class Estimator {
 public:
   Estimator(ModuleOp module, const RequestShape &workload, int64_t pageSize,
             const Target &target, Explanations explanations)
-      : module(module), target(target), workload(workload), pageSize(pageSize),
-        explanations(explanations) {}
+      : module(module), plans(module, target), workload(workload),
+        pageSize(pageSize), explanations(explanations) {}
 
   /// Whole prompts in one step.
   FailureOr<PlanCost> prefill(const StepOfRun &step);
@@ -32,7 +32,7 @@ private:
   FailureOr<PlanCost> cost(StringRef plan, Bindings bindings);
 
   ModuleOp module;
-  const Target &target;
+  PlanCoster plans;
   const RequestShape &workload;
   EstimatedSteps steps = estimatedSteps(workload);
   int64_t pageSize;
@@ -51,7 +51,7 @@ FailureOr<PlanCost> Estimator::cost(StringRef plan, Bindings bindings) {
   bindings["rank"] = 0;
   CostOptions options;
   options.explain = explanations == Explanations::Yes;
-  return costPlan(function, module, target, bindings, options);
+  return plans.cost(function, bindings, options);
 }
 
 /// What any step binds.

@@ -99,6 +99,12 @@ double MeasuredRow::bytes() const {
          headDim;
 }
 
+double MeasuredRow::bytesOfTurn() const {
+  // Layers of the collectors behind aiconfigurator's tables (5 in one of them).
+  constexpr double kLayers = 6;
+  return bytes() + (isLayer ? (kLayers - 1) * bytesOf(type) * n * k : 0);
+}
+
 namespace {
 /// One file as rows of named fields.
 class Table {
@@ -194,6 +200,7 @@ llvm::LogicalResult Table::readShape(MeasuredRow &row) {
                          succeeded(count("message_size", row.elements)));
   }
   if (has("k")) {
+    row.isLayer = has("gemm_dtype");
     return llvm::success(succeeded(count("m", row.m)) &&
                          succeeded(count("n", row.n)) &&
                          succeeded(count("k", row.k)));

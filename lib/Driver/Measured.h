@@ -34,6 +34,9 @@ struct MeasuredRow {
   std::string chip;
   std::string type, cacheType; ///< as the file spells them
   int64_t m = 0, n = 0, k = 0; ///< of a linear
+  /// Of a linear: timed as a layer of an engine, which quantises what it reads,
+  /// several layers in turn; else the kernel alone.
+  bool isLayer = false;
   /// Of attention: new tokens of each sequence, tokens before them.
   int64_t sequences = 0, newTokens = 0, past = 0;
   int64_t heads = 0, kvHeads = 0, headDim = 0, window = 0;
@@ -49,6 +52,8 @@ struct MeasuredRow {
   /// Floating point operations, and bytes that must be read or written once.
   double flop() const;
   double bytes() const;
+  /// Bytes that are read or written until the same launch comes again.
+  double bytesOfTurn() const;
 };
 
 /// The rows of a file. A mistake is a message at its place on `errors`.

@@ -23,7 +23,7 @@ public:
 
 private:
   CompileOptions optionsOfAll() const;
-  void predict(ModuleOp module, Prediction &prediction);
+  void predict(ModuleOp module, PlanCoster &plans, Prediction &prediction);
   void predictCollective(Prediction &prediction);
   Bindings bindingsOf(const MeasuredRow &row) const;
 
@@ -74,7 +74,8 @@ Bindings ShapePredictor::bindingsOf(const MeasuredRow &row) const {
 static bool isMeasured(const MeasuredRow &row, StringRef label) {
   switch (row.kind) {
   case Measurement::Linear:
-    return label.starts_with(kSubject);
+    return label.starts_with(kSubject) ||
+           (row.isLayer && label.ends_with("quantise"));
   case Measurement::AllReduce:
   case Measurement::Collective:
     return label.starts_with(kSubject) && label.ends_with("all_reduce");
@@ -85,24 +86,23 @@ static bool isMeasured(const MeasuredRow &row, StringRef label) {
   llvm_unreachable("all kinds are measured by label");
 }
 
-/// Launches that follow one another find in the last cache what fits there
-/// twice, as between the kernels of a step.
+/// Launches that follow one another find in the last cache what stays there, as
+/// the kernels of a step do.
 static void leaveInCache(const MeasuredRow &row, const Target &target,
                          CostOptions &options) {
-  double capacity =
-      std::max<double>(target.cache.l2Bytes, target.cache.llcBytes);
-  if (2 * row.bytes() <= capacity) {
+  if (staysCached(row.bytesOfTurn(), target)) {
     options.resident = {"a", "w", "x", "q", "k_cache", "v_cache"};
   }
 }
 
-void ShapePredictor::predict(ModuleOp module, Prediction &prediction) {
+void ShapePredictor::predict(ModuleOp module, PlanCoster &plans,
+                             Prediction &prediction) {
   why.clear();
   CostOptions options;
   leaveInCache(*prediction.row, target, options);
   auto plan = *module.getOps<func::FuncOp>().begin();
   FailureOr<PlanCost> cost =
-      costPlan(plan, module, target, bindingsOf(*prediction.row), options);
+      plans.cost(plan, bindingsOf(*prediction.row), options);
   if (failed(cost)) {
     prediction.reason = why;
     return;
@@ -155,12 +155,15 @@ void ShapePredictor::run() {
   if (graph) {
     module = lowerToFinalSchedule(*graph, target, optionsOfAll());
   }
-  for (Prediction *prediction : rows) {
-    if (failed(module)) {
+  if (failed(module)) {
+    for (Prediction *prediction : rows) {
       prediction->reason = why;
-    } else {
-      predict(**module, *prediction);
     }
+    return;
+  }
+  PlanCoster plans(**module, target);
+  for (Prediction *prediction : rows) {
+    predict(**module, plans, *prediction);
   }
 }
 
