@@ -55,7 +55,7 @@ struct KernelOptions {
   /// by arithmetic is taken.
   EvaluateKernels evaluate;
   /// Candidates that are judged for one shape and range.
-  unsigned maxCandidates = 4;
+  unsigned maxCandidates = 3;
 };
 
 /// Replaces every graph of the module, each bound to a phase, by its plan, a

@@ -22,12 +22,12 @@ using namespace modelc::kernels;
 /// sum: at least.
 static constexpr int64_t kMinSlots = 2, kMinTrips = 4;
 /// Rows above which splitting the sum costs more than it can win.
-static constexpr int64_t kMaxSplitRows = 256;
+static constexpr int64_t kMaxSplitRows = 1024;
 
 SmallVector<Range> Tiling::ranges(int64_t most) {
   SmallVector<Range> list;
   int64_t first = 1;
-  for (int64_t last : {16, 64, 256}) {
+  for (int64_t last : {16, 64, 256, 1024}) {
     if (first <= most) {
       list.push_back({first, std::min(last, most)});
       first = last + 1;
