@@ -44,6 +44,9 @@ std::string MeasuredRow::reasonAgainst() const {
   if (bytesOf(type) == 0 || bytesOf(cacheType) == 0) {
     return "type " + (bytesOf(type) == 0 ? type : cacheType);
   }
+  if (isBatched) {
+    return "a batch of unknown size";
+  }
   bool isAttention =
       kind == Measurement::Prefill || kind == Measurement::Decode;
   if (isAttention && bytesOf(type) != 2) {
@@ -100,9 +103,14 @@ double MeasuredRow::bytes() const {
 }
 
 double MeasuredRow::bytesOfTurn() const {
-  // Layers of the collectors behind aiconfigurator's tables (5 in one of them).
-  constexpr double kLayers = 6;
-  return bytes() + (isLayer ? (kLayers - 1) * bytesOf(type) * n * k : 0);
+  if (kind != Measurement::Linear) {
+    return bytes();
+  }
+  // The collectors of aiconfigurator run 6 layers on one input; the tuner of
+  // AITER has inputs of its own for each of its 101 runs.
+  constexpr double kLayers = 6, kRuns = 101;
+  return isLayer ? bytes() + (kLayers - 1) * bytesOf(type) * n * k
+                 : kRuns * bytes();
 }
 
 namespace {
@@ -201,6 +209,7 @@ llvm::LogicalResult Table::readShape(MeasuredRow &row) {
   }
   if (has("k")) {
     row.isLayer = has("gemm_dtype");
+    row.isBatched = field({"table"}).contains("batched");
     return llvm::success(succeeded(count("m", row.m)) &&
                          succeeded(count("n", row.n)) &&
                          succeeded(count("k", row.k)));

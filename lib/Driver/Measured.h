@@ -37,6 +37,7 @@ struct MeasuredRow {
   /// Of a linear: timed as a layer of an engine, which quantises what it reads,
   /// several layers in turn; else the kernel alone.
   bool isLayer = false;
+  bool isBatched = false; ///< of a linear: many at once, nobody says how many
   /// Of attention: new tokens of each sequence, tokens before them.
   int64_t sequences = 0, newTokens = 0, past = 0;
   int64_t heads = 0, kvHeads = 0, headDim = 0, window = 0;
