@@ -67,24 +67,13 @@ static std::string timed(const Judged::value_type &entry) {
                        entry.first * 1e6);
 }
 
-/// What may be faster than the best plain tile. Where the product runs beside
-/// its waves, copies and products may have waves of their own, or workgroups
-/// multiply together; nothing helps a tile that memory bounds.
-SmallVector<LinearTile>
-Tiling::finer(const LinearShape &shape, Range rows,
-              const std::pair<double, LinearTile> &best) const {
-  constexpr double kBoundByMemory = 1.05;
-  LinearPreview preview(target, shape, std::min(rows.maximum, kJudgedRows));
-  if (best.first <= kBoundByMemory * preview.memorySeconds()) {
-    return {};
-  }
-  SmallVector<LinearTile> tiles = paired(shape, rows);
-  LinearTile cut = best.second;
-  cut.hasRoles = true;
-  if (multipliesBeside(shape, cut)) {
-    tiles.push_back(cut);
-  }
-  return tiles;
+/// The tile with waves of their own for copies and products, if products run
+/// beside the waves that ask for them.
+SmallVector<LinearTile> Tiling::withRoles(const LinearShape &shape,
+                                          LinearTile tile) const {
+  tile.hasRoles = true;
+  return multipliesBeside(shape, tile) ? SmallVector<LinearTile>{tile}
+                                       : SmallVector<LinearTile>();
 }
 
 FailureOr<Chosen<LinearTile>>
@@ -110,12 +99,22 @@ Tiling::linear(OpBuilder &builder, const LinearShape &shape, Range rows) const {
   auto *best = llvm::min_element(
       judged, [](auto &a, auto &b) { return a.first < b.first; });
   std::rotate(judged.begin(), best, best + 1);
-  for (auto &entry :
-       judge(*this, builder, shape, finer(shape, rows, judged[0]), rows)) {
+  // Workgroups that multiply together, or else roles, where they gain enough.
+  auto challenge = [&](ArrayRef<LinearTile> tiles) {
     constexpr double kGain = 0.99;
-    judged.insert(entry.first < kGain * judged[0].first ? judged.begin()
-                                                        : judged.end(),
-                  entry);
+    for (auto &entry : judge(*this, builder, shape, tiles, rows)) {
+      judged.insert(entry.first < kGain * judged[0].first ? judged.begin()
+                                                          : judged.end(),
+                    entry);
+    }
+  };
+  LinearPreview preview(target, shape, std::min(rows.maximum, kJudgedRows));
+  constexpr double kBoundByMemory = 1.05; // then nothing helps
+  if (judged[0].first > kBoundByMemory * preview.memorySeconds()) {
+    challenge(paired(shape, rows));
+    if (!judged[0].second.hasRoles) {
+      challenge(withRoles(shape, judged[0].second));
+    }
   }
   auto *next =
       std::min_element(judged.begin() + 1, judged.end(),

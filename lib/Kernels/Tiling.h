@@ -75,9 +75,8 @@ public:
   const KernelOptions &options;
 
 private:
-  llvm::SmallVector<LinearTile>
-  finer(const LinearShape &shape, Range rows,
-        const std::pair<double, LinearTile> &best) const;
+  llvm::SmallVector<LinearTile> withRoles(const LinearShape &shape,
+                                          LinearTile tile) const;
   using MmaRows = llvm::SmallVector<const MmaRow *>;
   /// The rows of the table that multiply the elements of a shape.
   MmaRows rowsFor(const LinearShape &shape) const;
