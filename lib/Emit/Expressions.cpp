@@ -128,6 +128,9 @@ static Expression floatLiteral(const APFloat &value, Type type) {
 }
 
 static Expression literal(Attribute attribute) {
+  if (auto list = dyn_cast<SplatElementsAttr>(attribute)) { // of one
+    return literal(list.getSplatValue<Attribute>());
+  }
   if (auto number = dyn_cast<FloatAttr>(attribute)) {
     return floatLiteral(number.getValue(), number.getType());
   }
@@ -137,11 +140,10 @@ static Expression literal(Attribute attribute) {
   }
   int64_t value = integer.getValue().getSExtValue();
   std::string text = std::to_string(value);
-  if (value == INT32_MIN) {
-    return {"(-2147483647 - 1)", kPrimary};
-  }
-  if (value == INT64_MIN) {
-    return {"(-9223372036854775807LL - 1)", kPrimary};
+  if (value == INT32_MIN || value == INT64_MIN) {
+    bool isWord = value == INT32_MIN;
+    text = isWord ? "(-2147483647 - 1)" : "(-9223372036854775807LL - 1)";
+    return {text, kPrimary};
   }
   if (value > INT32_MAX || value < INT32_MIN) {
     text += "LL";

@@ -45,6 +45,9 @@ struct BlockScales {
 BlockScales blockScalesOf(mlir::Type number, mlir::Type scale = {},
                           const Target *target = nullptr);
 
+/// The bits of a word of E8M0 scales that are one.
+inline constexpr int64_t kScalesOfOne = 0x7F7F7F7F;
+
 /// What a buffer holds of a type: numbers of four bits in pairs.
 mlir::Type packedType(mlir::Type number);
 

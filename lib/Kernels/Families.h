@@ -32,17 +32,24 @@ struct Range {
 //===----------------------------------------------------------------------===//
 
 struct LinearShape {
-  int64_t columns = 0;     ///< of d; with swiglu w has twice as many rows
-  int64_t inputs = 0;      ///< k
-  mlir::Type element;      ///< of a and w
-  mlir::Type result;       ///< of d
-  mlir::Type biasType;     ///< null: no bias
-  bool isScaled = false;   ///< f32 scale of each row of a and each row of w
-  BlockScales blockScales; ///< of a and of w along k
+  int64_t columns = 0; ///< of d; with swiglu w has twice as many rows
+  int64_t inputs = 0;  ///< k
+  mlir::Type element;  ///< of a
+  mlir::Type weight;   ///< of w; null: as of a
+  mlir::Type result;   ///< of d
+  mlir::Type biasType; ///< null: no bias
+  /// f32 scale of each row of a, and of each row of w where blocks of w have
+  /// none.
+  bool isScaled = false;
+  /// Of w along k, and of a where its rows have none.
+  BlockScales blockScales;
   bool hasResidual = false;
   bool isSwiglu = false;
   /// Rows of w; with swiglu those of gate lie above those of up.
   int64_t weightRows() const { return isSwiglu ? 2 * columns : columns; }
+  mlir::Type weightElement() const { return weight ? weight : element; }
+  bool scalesWeightRows() const { return isScaled && !blockScales; }
+  bool scalesInputBlocks() const { return blockScales && !isScaled; }
 };
 
 struct LinearTile {
@@ -65,15 +72,15 @@ struct LinearTile {
   int64_t reduceM = 1, reduceN = 1024, reduceWaves = 4;
 };
 
-/// Arguments: a, w, [a_scales, w_scales of blocks], [a_scale, w_scale], [bias],
-/// [residual], d, m; with splits > 1: a, w, [scales of blocks], partial[m,
-/// splits, weight rows] in f32, m.
+/// Arguments: a, w, [a_scales], [w_scales of blocks], [a_scale], [w_scale],
+/// [bias], [residual], d, m; with splits > 1: a, w, [scales of blocks],
+/// partial[m, splits, weight rows] in f32, m.
 schedule::KernelOp buildLinear(mlir::OpBuilder &builder, const Label &label,
                                const LinearShape &shape, const LinearTile &tile,
                                Range rows);
 
-/// Adds the parts and applies the epilogue. Arguments: partial, [a_scale,
-/// w_scale], [bias], [residual], d, m.
+/// Adds the parts and applies the epilogue. Arguments: partial, [a_scale],
+/// [w_scale], [bias], [residual], d, m.
 schedule::KernelOp buildLinearReduce(mlir::OpBuilder &builder,
                                      const Label &label,
                                      const LinearShape &shape,

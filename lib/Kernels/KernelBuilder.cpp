@@ -335,8 +335,11 @@ Value KernelBuilder::fill(StringRef name, Shape shape, Type type,
 
 Value KernelBuilder::fillInteger(StringRef name, Shape shape, Type type,
                                  int64_t value) {
-  return mapOver(name, shape, type, {},
-                 [&](Element) { return integer(type, value); });
+  return mapOver(name, shape, type, {}, [&](Element) {
+    bool isPacked = packedNumbers(type) > 1;
+    return isPacked ? bitsAsPacked(integer(i32(), value), type)
+                    : integer(type, value);
+  });
 }
 
 Value KernelBuilder::map(StringRef name, Type type, ValueRange inputs,

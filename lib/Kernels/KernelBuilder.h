@@ -187,6 +187,7 @@ public:
   /// All elements equal.
   mlir::Value fill(llvm::StringRef name, Shape shape, mlir::Type type,
                    double value);
+  /// Of a packed type: with the bits of that number.
   mlir::Value fillInteger(llvm::StringRef name, Shape shape, mlir::Type type,
                           int64_t value);
   /// Elementwise; inputs of extent 1 are broadcast.

@@ -154,8 +154,10 @@ static void buildLinearPart(const Request &r, bool isReduce) {
   shape.result = s.type("result", r.bf16);
   shape.biasType = s.optionalType("bias", r.builder.getContext());
   shape.isScaled = s.flag("scaled");
-  shape.blockScales = blockScalesOf(
-      shape.element, s.optionalType("scale", r.builder.getContext()), s.target);
+  shape.weight = s.optionalType("weight", r.builder.getContext());
+  shape.blockScales =
+      blockScalesOf(shape.weightElement(),
+                    s.optionalType("scale", r.builder.getContext()), s.target);
   shape.hasResidual = s.flag("residual");
   shape.isSwiglu = s.flag("swiglu");
   LinearTile tile;

@@ -37,6 +37,9 @@ FlatSymbolRefAttr Library::once(const Twine &name, Build build) {
 static std::string nameOf(const LinearShape &shape) {
   std::string name = "linear_" + extent(shape.weightRows()) + "x" +
                      extent(shape.inputs) + "_" + word(shape.element);
+  if (shape.weightElement() != shape.element) {
+    name += "_" + word(shape.weightElement());
+  }
   if (shape.result != shape.element) {
     name += "_" + word(shape.result);
   }
@@ -59,6 +62,9 @@ static LogicalResult refuse(Operation *op, const LinearShape &shape, Range rows,
         op->emitError("expected operands of a type that '")
         << tiling.target.identity.name << "' multiplies, "
         << llvm::join(types, ", ") << ", got " << shape.element;
+    if (shape.weight) {
+      error << " by " << shape.weight;
+    }
     if (shape.blockScales) {
       error << " with a scale for each block of " << shape.blockScales.block;
     }

@@ -29,15 +29,17 @@ struct Product {
   LinearWriter &linear;
   const LinearTile &tile;
   Value a, w, aScales, wScales;
+  /// In place of scales of blocks of a.
+  Value ones = {};
 
   /// A tile of an operand and the scales of its blocks, if there are any.
   struct Operand {
     Value tile, scales;
   };
   void declareOperands();
-  /// Where a trip along K begins: stored element, word of scales.
+  /// Where a trip along K begins: stored element of a and of w, word of scales.
   struct Start {
-    Scalar depth, word;
+    Scalar depth, weightDepth, word;
   };
   Start startOf(Scalar trip);
   Operand loadInput(Scalar row, Start start);
@@ -54,13 +56,19 @@ struct Product {
 void Product::declareOperands() {
   KernelBuilder &k = linear.k;
   const LinearShape &shape = linear.shape;
-  Type element = packedType(shape.element);
-  int64_t columns = shape.inputs / packedNumbers(element);
-  a = k.buffer("a", {kDynamic, columns}, element);
-  w = k.buffer("w", {shape.weightRows(), columns}, element);
-  if (const BlockScales &scales = shape.blockScales) {
+  auto declare = [&](StringRef name, int64_t rows, Type number) {
+    Type element = packedType(number);
+    return k.buffer(name, {rows, shape.inputs / packedNumbers(element)},
+                    element);
+  };
+  a = declare("a", kDynamic, shape.element);
+  w = declare("w", shape.weightRows(), shape.weightElement());
+  const BlockScales &scales = shape.blockScales;
+  if (shape.scalesInputBlocks()) {
     aScales = k.buffer("a_scales", scaleShape(scales, kDynamic, shape.inputs),
                        scales.wordType(), scales.packing());
+  }
+  if (scales) {
     wScales = k.buffer("w_scales",
                        scaleShape(scales, shape.weightRows(), shape.inputs),
                        scales.wordType(), scales.packing());
@@ -70,9 +78,16 @@ void Product::declareOperands() {
 Product::Start Product::startOf(Scalar trip) {
   KernelBuilder &k = linear.k;
   const BlockScales &scales = linear.shape.blockScales;
-  int64_t columns = tile.k / packedNumbers(packedType(linear.shape.element));
+  auto columnsOf = [&](Type number) {
+    return static_cast<double>(tile.k / packedNumbers(packedType(number)));
+  };
+  double ofInput = columnsOf(linear.shape.element);
+  double ofWeight = columnsOf(linear.shape.weightElement());
   Start start;
-  start.depth = k.name("depth", trip * static_cast<double>(columns));
+  start.depth = k.name("depth", trip * ofInput);
+  start.weightDepth = ofWeight == ofInput
+                          ? start.depth
+                          : k.name("weight_depth", trip * ofWeight);
   if (scales) {
     int64_t words = tile.k / scales.wordNumbers();
     start.word = k.name("word", trip * static_cast<double>(words));
@@ -84,8 +99,8 @@ Value Product::loadScales(StringRef name, Value buffer, Scalar row, Scalar word,
                           int64_t rows) {
   KernelBuilder &k = linear.k;
   const BlockScales &scales = linear.shape.blockScales;
-  if (!scales) {
-    return {};
+  if (!buffer) {
+    return scales ? ones : Value();
   }
   Place place = scalesAt(buffer, row, word);
   if (linear.shape.inputs % tile.k != 0) {
@@ -113,7 +128,7 @@ Product::Operand Product::loadWeights(StringRef name, Scalar weightRow,
   const LinearShape &shape = linear.shape;
   auto buffer = cast<BufferType>(w.getType());
   int64_t packed = packedNumbers(buffer.getElementType());
-  Place place = at(w, {weightRow, start.depth});
+  Place place = at(w, {weightRow, start.weightDepth});
   if (shape.inputs % tile.k != 0) {
     place = place.valid(
         {k.constant(shape.weightRows()), k.constant(buffer.getShape()[1])});
@@ -176,6 +191,11 @@ KernelBuilder::Values Product::walk(Scalar row, Scalar column, Scalar part) {
     if (shape.isSwiglu) {
       weightRows.push_back(linear.upRow(weightRows.back()));
     }
+  }
+  if (shape.blockScales && !aScales) {
+    int64_t words = tile.k / shape.blockScales.wordNumbers();
+    ones = k.fillInteger("ones", {words, tile.pieceM()},
+                         shape.blockScales.wordType(), kScalesOfOne);
   }
   SmallVector<Carried> sums;
   for (int64_t piece = 0; piece < tile.piecesM * tile.piecesN; ++piece) {

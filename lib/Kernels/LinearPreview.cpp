@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+using namespace mlir;
 using namespace modelc;
 using namespace modelc::kernels;
 
@@ -38,14 +39,20 @@ struct LinearPreview::Workgroup {
   double end = 0;                     ///< latencies after the last trip
 };
 
+/// Bytes of a number, with its scale where that comes as the numbers do.
+static double bytesOf(Type number, const LinearShape &shape) {
+  double bytes = number.getIntOrFloatBitWidth() / 8.0;
+  return shape.blockScales.order.empty()
+             ? bytes
+             : bytes + 1.0 / static_cast<double>(shape.blockScales.block);
+}
+
 LinearPreview::LinearPreview(const Target &target, const LinearShape &shape,
                              int64_t rows)
     : target(target), shape(shape), rows(static_cast<double>(rows)),
       products(shape.isSwiglu ? 2 : 1),
-      elementBytes(shape.element.getIntOrFloatBitWidth() / 8.0 +
-                   (shape.blockScales.order.empty()
-                        ? 0
-                        : 1.0 / static_cast<double>(shape.blockScales.block))),
+      inputBytes(bytesOf(shape.element, shape)),
+      weightBytes(bytesOf(shape.weightElement(), shape)),
       clockHz(target.clock.boostHz) {
   std::string type;
   llvm::raw_string_ostream(type) << shape.element;
@@ -59,8 +66,9 @@ LinearPreview::LinearPreview(const Target &target, const LinearShape &shape,
   joulesPerFlop = valueOf(target.power.perFlop, target.power.perVectorFlop);
   results = this->rows * static_cast<double>(shape.columns) *
             shape.result.getIntOrFloatBitWidth() / 8.0;
-  operands = (static_cast<double>(shape.weightRows()) + this->rows) *
-             static_cast<double>(shape.inputs) * elementBytes;
+  operands = (static_cast<double>(shape.weightRows()) * weightBytes +
+              this->rows * inputBytes) *
+             static_cast<double>(shape.inputs);
 }
 
 /// Bytes of both operands that waves read for one trip, shared among them as a
@@ -138,8 +146,8 @@ LinearPreview::Workgroup LinearPreview::describe(const LinearTile &tile,
               static_cast<double>(tile.splits);
   one.trips = static_cast<double>(
       llvm::divideCeil(llvm::divideCeil(shape.inputs, tile.k), tile.splits));
-  one.aBytes = m * k * elementBytes;
-  one.bBytes = products * n * k * elementBytes / cluster;
+  one.aBytes = m * k * inputBytes;
+  one.bBytes = products * n * k * weightBytes / cluster;
   one.slots =
       target.ringSlots(static_cast<int64_t>(one.aBytes + one.bBytes),
                        target.shared.maxBytesPerWorkgroup,

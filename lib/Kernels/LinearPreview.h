@@ -47,7 +47,9 @@ private:
 
   const Target &target;
   const LinearShape &shape;
-  double rows, products, elementBytes, clockHz;
+  double rows, products;
+  double inputBytes, weightBytes; ///< of a number
+  double clockHz;
   double matrixSlowdown; ///< of products at that clock
   double joulesPerFlop;
   double operands, results; ///< bytes that move at least once

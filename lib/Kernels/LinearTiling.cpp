@@ -68,10 +68,12 @@ static bool canShare(const MmaRow &row, int64_t m, int64_t n, int64_t waves) {
 
 Tiling::MmaRows Tiling::rowsFor(const LinearShape &shape) const {
   std::string type = spelling(shape.element);
+  std::string ofWeight = spelling(shape.weightElement());
   MmaRows rows;
   for (const MmaRow &row : target.mma) {
     const BlockScales &scales = shape.blockScales;
-    bool reads = row.aType == type && row.bType == type &&
+    bool isSwapped = row.aType == ofWeight && row.bType == type;
+    bool reads = (isSwapped || (row.aType == type && row.bType == ofWeight)) &&
                  row.scaleBlock == scales.block &&
                  row.scaleOrder() == scales.order;
     bool fed = row.aSpace == row.bSpace && row.aSpace != OperandSpace::Tensor;
@@ -97,13 +99,16 @@ SmallVector<std::string> Tiling::multiplied() const {
   return types;
 }
 
-/// The first of `rows` that can share the tile among its waves, or null.
+/// The first of `rows` that can share the tile among its waves, with its first
+/// operand first, or null.
 static const MmaRow *rowFor(ArrayRef<const MmaRow *> rows,
-                            const LinearTile &tile) {
+                            const LinearShape &shape, const LinearTile &tile) {
   auto [m, n] = orient(tile);
+  std::string first =
+      spelling(tile.isSwapped ? shape.weightElement() : shape.element);
   for (const MmaRow *row : rows) {
-    if (row->workgroups == tile.cluster && tile.k % row->k == 0 &&
-        canShare(*row, m, n, tile.waves)) {
+    if (row->aType == first && row->workgroups == tile.cluster &&
+        tile.k % row->k == 0 && canShare(*row, m, n, tile.waves)) {
       return row;
     }
   }
@@ -112,7 +117,7 @@ static const MmaRow *rowFor(ArrayRef<const MmaRow *> rows,
 
 bool Tiling::multipliesBeside(const LinearShape &shape,
                               const LinearTile &tile) const {
-  const MmaRow *row = rowFor(rowsFor(shape), tile);
+  const MmaRow *row = rowFor(rowsFor(shape), shape, tile);
   return row && row->scope != MmaScope::Wave;
 }
 
@@ -139,10 +144,13 @@ bool Tiling::holdsSums(const LinearShape &shape, const LinearTile &tile) const {
 
 /// Workgroups that multiply together load a part of the weight each.
 static int64_t ringBytes(const LinearShape &shape, const LinearTile &tile) {
-  int64_t rows = tile.m + products(shape) * tile.n / tile.cluster;
+  auto bits = [](Type type) -> int64_t { return type.getIntOrFloatBitWidth(); };
+  int64_t ofWeight = products(shape) * tile.n / tile.cluster;
+  int64_t column =
+      tile.m * bits(shape.element) + ofWeight * bits(shape.weightElement());
   int64_t scales =
       shape.blockScales.order.empty() ? 0 : tile.k / shape.blockScales.block;
-  return rows * (tile.k * shape.element.getIntOrFloatBitWidth() / 8 + scales);
+  return tile.k * column / 8 + (tile.m + ofWeight) * scales;
 }
 
 /// Whether two groups of waves can take turns at the matrix unit: each has a
@@ -171,7 +179,7 @@ static std::string reasonAgainstScales(const LinearShape &shape,
 
 std::string Tiling::reasonAgainst(const LinearShape &shape,
                                   const LinearTile &tile) const {
-  return reasonAgainst(shape, tile, rowFor(rowsFor(shape), tile));
+  return reasonAgainst(shape, tile, rowFor(rowsFor(shape), shape, tile));
 }
 
 std::string Tiling::reasonAgainst(const LinearShape &shape,
@@ -180,10 +188,11 @@ std::string Tiling::reasonAgainst(const LinearShape &shape,
   if (!row) {
     return "no matrix instruction has such a shape";
   }
-  if (tile.isSwapped && row->scope == MmaScope::Wave) {
+  bool areAlike = row->aType == row->bType;
+  if (tile.isSwapped && areAlike && row->scope == MmaScope::Wave) {
     return "both orders are alike where operands lie in registers";
   }
-  if (tile.isSwapped && tile.m == tile.n) {
+  if (tile.isSwapped && areAlike && tile.m == tile.n) {
     return "both orders are alike where tiles are square";
   }
   if (tile.isStaggered() && !canTakeTurns(target, *row, tile)) {
@@ -324,7 +333,7 @@ SmallVector<LinearTile> Tiling::candidates(const LinearShape &shape,
   // Equals stay in the order of enumeration: fewest waves and parts first.
   SmallVector<std::tuple<double, size_t, LinearTile>> legal;
   for (LinearTile &tile : tiles) {
-    const MmaRow *row = rowFor(rowsOfTable, tile);
+    const MmaRow *row = rowFor(rowsOfTable, shape, tile);
     if (reasonAgainst(shape, tile, row).empty()) {
       chooseReduce(tile, shape, target.execution.waveSize);
       legal.push_back({preview.seconds(tile, *row), legal.size(), tile});

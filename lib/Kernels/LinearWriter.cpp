@@ -10,6 +10,8 @@ static constexpr int64_t kDynamic = ShapedType::kDynamic;
 void LinearWriter::declareEpilogue() {
   if (shape.isScaled) {
     aScale = k.buffer("a_scale", {kDynamic}, k.f32());
+  }
+  if (shape.scalesWeightRows()) {
     wScale = k.buffer("w_scale", {shape.weightRows()}, k.f32());
   }
   if (shape.biasType) {
@@ -55,7 +57,7 @@ Value LinearWriter::loadPerColumn(StringRef name, Value buffer, Scalar column) {
 
 /// Scales and biases of gate, then of up.
 void LinearWriter::addColumnInputs(SmallVectorImpl<Value> &inputs, Scalar row) {
-  if (shape.isScaled) {
+  if (wScale) {
     inputs.push_back(loadPerColumn("w_scales", wScale, row));
   }
   if (bias) {
@@ -75,7 +77,7 @@ Scalar LinearWriter::finishElement(Element e) const {
   for (unsigned i = 0; i < sums; ++i) {
     Scalar value = e[i];
     if (shape.isScaled) {
-      value = value * (rowScale * e[next++]);
+      value = value * (wScale ? rowScale * e[next++] : rowScale);
     }
     if (shape.biasType) {
       value = value + convert(e[next++], k.f32());

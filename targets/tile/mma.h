@@ -5,6 +5,7 @@
 //
 //   struct Name {
 //     static constexpr int k;                       of one instruction
+//     static constexpr int kOfB;                    where b is not packed as a is: the same of b
 //     static constexpr int a, b, c;                 elements of a lane's fragments
 //     static constexpr int firstStep;               image of register bit 0 of the result: rows(1) or columns(1)
 //     multiply(C *c, const A *a, const B *b);       c += a b^T
@@ -61,6 +62,16 @@ struct StepsOfRead<Fragments<S, L, T>> {
 template <class I, class LC>
 constexpr bool kIsExchanged = LC::OfRegister::image(0) != I::firstStep;
 
+/// Stored elements of b along K of one instruction.
+template <class I>
+TILE_CONSTEXPR int stepOfB() {
+  if constexpr (requires { I::kOfB; }) {
+    return I::kOfB;
+  } else {
+    return I::k;
+  }
+}
+
 /// multiply(c, a, b, i, j) for each instruction: where its fragments begin and
 /// the numbers of those of a and b. What lies in shared memory is read a few
 /// steps along K at a time.
@@ -70,7 +81,8 @@ TILE void eachProduct(Tile<TC, LC> &c, const A &a, const B &b, F multiply) {
   using LB = typename B::InLayout;
   constexpr int repeatsK = LA::columnCount / I::k;
   constexpr int repeatsM = LA::registers / (I::a * repeatsK), repeatsN = LB::registers / (I::b * repeatsK);
-  static_assert((BTransposed ? LB::rowCount : LB::columnCount) == LA::columnCount, "expected equal extents along K");
+  static_assert((BTransposed ? LB::rowCount : LB::columnCount) == repeatsK * stepOfB<I>(),
+                "expected equal extents along K");
   static_assert(LC::registers == I::c * repeatsM * repeatsN && LA::registers == I::a * repeatsK * repeatsM &&
                     LB::registers == I::b * repeatsK * repeatsN,
                 "expected registers of whole fragments");

@@ -106,6 +106,7 @@ INSTRUCTIONS = {
         "Mfma16x16x128F8": cdna(halves_of(16, 128), c16),
         "Mfma32x32x64F8": cdna(halves_of(32, 64), c32),
         "Mfma16x16x128F4": scaled(16, 32) | {"c": c16},
+        "Mfma16x16x128F4F8": scaled(16, 32) | {"b": halves_of(16, 128), "c": c16},
         "Mfma16x16x32F8": cdna(rows_of(16, 8), c16),
     },
     "hopper": MMA_SYNC | {
