@@ -27,7 +27,7 @@ EnergyAmounts energyAmounts(const KernelWork &work, const Traffic &traffic) {
       double times = trips * step.executions;
       const Amounts &amounts = step.amounts;
       if (amounts.row) {
-        sum.flopByType[amounts.row->aType] += times * amounts.matrixFlop;
+        sum.flopByType[amounts.row->ratedType()] += times * amounts.matrixFlop;
       }
       sum.vectorOperations +=
           times * (amounts.vector + amounts.exp2 + amounts.convert);

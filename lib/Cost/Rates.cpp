@@ -68,9 +68,10 @@ Clocks Rates::clocksOf(const Amounts &amounts) const {
   if (amounts.row) {
     // The efficiency is over the peak at boost and contains the lower clock of
     // a loaded chip: what that clock explains is left to the clock.
-    double loaded = std::min(clockHz, target.sustainedHz(amounts.row->aType));
+    double loaded =
+        std::min(clockHz, target.sustainedHz(amounts.row->ratedType()));
     double reached =
-        target.clock.boostHz * matrixEfficiency(amounts.row->aType);
+        target.clock.boostHz * matrixEfficiency(amounts.row->ratedType());
     set(Resource::Matrix, over(amounts.matrixFlop, amounts.row->flopPerClock) *
                               std::max(1.0, loaded / reached));
   }

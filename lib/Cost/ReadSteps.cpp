@@ -16,8 +16,8 @@ static const MmaRow *rowOf(MmaOp mma, const Work &work, const Target &target) {
   llvm::raw_string_ostream(type) << work.element;
   const MmaRow *best = nullptr;
   for (const MmaRow &row : target.mma) {
-    bool fits =
-        row.aType == type && row.scaled == static_cast<bool>(mma.getAScales());
+    bool fits = row.ratedType() == type &&
+                row.scaled == static_cast<bool>(mma.getAScales());
     if (fits && (!best || row.flopPerClock > best->flopPerClock)) {
       best = &row;
     }

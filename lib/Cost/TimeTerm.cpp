@@ -20,7 +20,8 @@ static std::vector<std::string> factsOf(Resource resource, const MmaRow *row,
   switch (resource) {
   case Resource::Matrix: {
     std::string type =
-        row ? keyFor(rates.target.efficiency.matrix, row->aType).str() : "";
+        row ? keyFor(rates.target.efficiency.matrix, row->ratedType()).str()
+            : "";
     return with("mma." + (row ? row->name : "") + ".rate",
                 {"efficiency.matrix." + type});
   }

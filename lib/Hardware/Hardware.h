@@ -201,6 +201,9 @@ struct MmaRow {
   /// of rows.
   std::vector<int64_t> scaleOrder() const;
 
+  /// The type that sets the rate and the energy: of a and b the wider.
+  const std::string &ratedType() const;
+
   /// Operations of one instruction at width `width` (n if 0).
   double flop(int64_t width = 0) const {
     return 2.0 * m * (width ? width : n) * k;

@@ -1,6 +1,7 @@
 #include "lib/Hardware/Hardware.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include <algorithm>
 #include <cmath>
 
@@ -20,6 +21,18 @@ const SharedAccess *SharedMemory::access(llvm::StringRef kind,
     }
   }
   return nullptr;
+}
+
+/// 8 of "f8E4M3FN", 16 of "bf16".
+static unsigned bitsOf(llvm::StringRef type) {
+  unsigned bits = 0;
+  type = type.drop_until([](char c) { return llvm::isDigit(c); });
+  type.consumeInteger(10, bits);
+  return bits;
+}
+
+const std::string &MmaRow::ratedType() const {
+  return bitsOf(bType) > bitsOf(aType) ? bType : aType;
 }
 
 const Fact *Target::fact(llvm::StringRef key) const {
