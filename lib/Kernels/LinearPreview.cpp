@@ -109,6 +109,12 @@ void LinearPreview::addTrip(Workgroup &one, const LinearTile &tile,
     one.chain = 2 * latency + asked / 2 / port +
                 one.matrix * std::max(1.0, one.matrixSharing);
   }
+  // Scales of a tile of weights that are less than a copy of all lanes are
+  // awaited where they are used.
+  if (shape.blockScales && tile.n * (tile.k / shape.blockScales.wordNumbers()) <
+                               tile.waves * target.execution.waveSize) {
+    one.chain += target.memory.latencyClocks;
+  }
   if (tile.isStaggered()) {
     // Each product of each group stands between two rendezvous. Where products
     // are short the cost finds about so many latencies a turn.
