@@ -75,7 +75,8 @@ def Model_LinearOp : Model_Op<"linear", [Pure, AttrSizedOperandSegments]> {
     multiplied by `x_scale[row] * weight_scale[column]` (8-bit `x` and
     `weight`), plus `bias`, SwiGLU, plus `residual`, and rounded once. Of 4-bit
     `x` and `weight` (MXFP4) every block of 32 neighbours of a row has a scale,
-    by which its numbers are multiplied first.
+    by which its numbers are multiplied first; beside such a weight `x` may have
+    8 bits and a scale for each row.
 
     `swiglu`: the upper half of the weight's rows is the gate, the lower half the
     up projection; the result has half as many columns, `silu(gate) * up`.

@@ -118,8 +118,11 @@ void LinearOp::build(OpBuilder &builder, OperationState &state, Value x,
 }
 
 static LogicalResult verifyLinearScales(LinearOp op) {
-  if (elementType(op.getX()) != elementType(op.getWeight())) {
-    return op.emitOpError("expected input and weight of one element type, got ")
+  bool isEightByFour = isEightBit(elementType(op.getX())) &&
+                       isFourBit(elementType(op.getWeight()));
+  if (elementType(op.getX()) != elementType(op.getWeight()) && !isEightByFour) {
+    return op.emitOpError("expected input and weight of one element type, or "
+                          "of 8 and 4 bits, got ")
            << elementType(op.getX()) << " and " << elementType(op.getWeight());
   }
   if (isScaled(op.getX()) != (op.getXScale() != nullptr)) {
@@ -127,7 +130,7 @@ static LogicalResult verifyLinearScales(LinearOp op) {
                           "have 8 or 4 bits, got ")
            << elementType(op.getX());
   }
-  if (op.getXScale() && op.getWeightScale() &&
+  if (!isEightByFour && op.getXScale() && op.getWeightScale() &&
       elementType(op.getXScale()) != elementType(op.getWeightScale())) {
     return op.emitOpError("expected scales of one type, got ")
            << elementType(op.getXScale()) << " and "

@@ -146,17 +146,20 @@ LogicalResult GraphLowering::lower(model::AddOp op) {
 // Linear
 //===----------------------------------------------------------------------===//
 
-static LinearShape shapeOf(model::LinearOp op, Type element,
+static LinearShape shapeOf(model::LinearOp op, Type input, Type ofWeight,
                            const Target &target) {
+  Type element = numberType(input), weight = numberType(ofWeight);
   LinearShape shape;
   shape.isSwiglu = op.getSwiglu();
   shape.columns = op.getOutputs() / (shape.isSwiglu ? 2 : 1);
   shape.inputs = op.getInputs();
   shape.element = element;
+  shape.weight = weight == element ? Type() : weight;
   shape.result = elementOf(op.getOut());
   shape.biasType = op.getBias() ? elementOf(op.getBias()) : Type();
-  shape.blockScales = scalesFor(element, op.getXScale(), target);
-  shape.isScaled = op.getXScale() && !shape.blockScales;
+  shape.blockScales = scalesFor(weight, op.getWeightScale(), target);
+  shape.isScaled =
+      op.getXScale() && !scalesFor(element, op.getXScale(), target);
   shape.hasResidual = static_cast<bool>(op.getResidual());
   return shape;
 }
@@ -182,23 +185,20 @@ void GraphLowering::launchVariant(const LinearShape &shape,
 LogicalResult GraphLowering::lower(model::LinearOp op) {
   LinearArguments arguments;
   arguments.rows = rowsOf(op.getX());
-  LinearShape shape = shapeOf(op, numberType(stored(elementOf(op.getX()))),
-                              library.tiling.target);
-  if (failed(verifyWords(op, shape.blockScales, shape.inputs))) {
+  LinearShape shape =
+      shapeOf(op, stored(elementOf(op.getX())),
+              stored(elementOf(op.getWeight())), library.tiling.target);
+  if (shape.scalesInputBlocks() &&
+      failed(verifyWords(op, shape.blockScales, shape.inputs))) {
     return failure();
   }
   arguments.operands = {bufferOf(op.getX()), bufferOf(op.getWeight())};
   bind(op.getOut(), arguments.rows);
-  auto &scales = shape.blockScales ? arguments.operands : arguments.epilogue;
-  for (Value operand : {op.getXScale(), op.getWeightScale()}) {
-    if (operand) {
-      scales.push_back(bufferOf(operand));
-    }
-  }
-  for (Value operand : {op.getBias(), op.getResidual()}) {
-    if (operand) {
-      arguments.epilogue.push_back(bufferOf(operand));
-    }
+  // Scales, bias and residual; those of blocks beside what they scale.
+  for (Value operand : op->getOperands().drop_front(2)) {
+    bool isOfBlocks = model::isEightBit(elementOf(operand));
+    auto &list = isOfBlocks ? arguments.operands : arguments.epilogue;
+    list.push_back(bufferOf(operand));
   }
   arguments.epilogue.push_back(bufferOf(op.getOut()));
   FailureOr<SmallVector<LinearVariant>> found =
@@ -211,7 +211,6 @@ LogicalResult GraphLowering::lower(model::LinearOp op) {
   SmallVector<Value> whole = arguments.operands;
   llvm::append_range(whole, arguments.epilogue);
   whole.push_back(arguments.rows);
-
   // Neighbours that do not split are one launch of several kernels.
   for (size_t i = 0; i < variants.size();) {
     size_t end = i + 1;

@@ -50,6 +50,9 @@ def ModelQuantise : ModelPass<"model-quantise"> {
       model.return %y : tensor<?x96xbf16>
     }
     ```
+    With `inputs=fp8` the inputs have 8 bits and a scale for each token, as with
+    `weights=fp8`.
+
     `kv=fp8` makes the caches f8E4M3FN, with a `k_scale` and a `v_scale` for each
     layer. They are weights beside those of the layer's keys, by the name that
     calibrated checkpoints use (`model.layers.0.self_attn.k_scale`), and 1 where
@@ -59,6 +62,9 @@ def ModelQuantise : ModelPass<"model-quantise"> {
     Option<"weights", "weights", "::modelc::Precision",
            "::modelc::Precision::Bf16", "type of the weights of linears",
            "::llvm::cl::values(clEnumValN(::modelc::Precision::Bf16, \"bf16\", \"as imported\"), clEnumValN(::modelc::Precision::Fp8, \"fp8\", \"e4m3 with scales\"), clEnumValN(::modelc::Precision::Mxfp4, \"mxfp4\", \"e2m1 with a scale for each block of 32\"))">,
+    Option<"inputs", "inputs", "::modelc::Precision",
+           "::modelc::Precision::Bf16", "type of the inputs of linears",
+           "::llvm::cl::values(clEnumValN(::modelc::Precision::Bf16, \"weights\", \"as the weights\"), clEnumValN(::modelc::Precision::Fp8, \"fp8\", \"e4m3 with a scale for each token\"))">,
     Option<"kv", "kv", "::modelc::Precision", "::modelc::Precision::Bf16",
            "type of the KV cache",
            "::llvm::cl::values(clEnumValN(::modelc::Precision::Bf16, \"bf16\", \"as imported\"), clEnumValN(::modelc::Precision::Fp8, \"fp8\", \"e4m3, a scale for keys and one for values of a layer\"))">];

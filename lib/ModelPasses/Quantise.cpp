@@ -93,7 +93,8 @@ struct Quantise : public impl::ModelQuantiseBase<Quantise> {
   using ModelQuantiseBase::ModelQuantiseBase;
 
   void runOnOperation() override {
-    if (weights != Precision::Bf16 && failed(quantiseLinears())) {
+    bool isNarrow = weights != Precision::Bf16 || inputs != Precision::Bf16;
+    if (isNarrow && failed(quantiseLinears())) {
       return signalPassFailure();
     }
     if (kv == Precision::Fp8) {
@@ -101,15 +102,23 @@ struct Quantise : public impl::ModelQuantiseBase<Quantise> {
     }
   }
 
+  Type numberOf(Precision precision) {
+    return precision == Precision::Mxfp4
+               ? Type(Float4E2M1FNType::get(&getContext()))
+               : Type(Float8E4M3FNType::get(&getContext()));
+  }
+
   LogicalResult quantiseLinears() {
-    Type number = Float8E4M3FNType::get(&getContext());
-    if (weights == Precision::Mxfp4) {
-      number = Float4E2M1FNType::get(&getContext());
+    if (weights == Precision::Bf16) {
+      return getOperation().emitError("expected weights of 8 or 4 bits beside "
+                                      "inputs of 8; try weights=mxfp4");
     }
+    Type number = numberOf(weights);
+    Type ofInputs = inputs == Precision::Bf16 ? number : numberOf(inputs);
     WalkResult walk = getOperation().walk([&](model::LinearOp linear) {
       bool isDone = getRole(linear) == Role::Head || linear.getXScale();
       return isDone ? WalkResult::advance()
-                    : WalkResult(quantise(linear, number));
+                    : WalkResult(quantise(linear, number, ofInputs));
     });
     return failure(walk.wasInterrupted());
   }
@@ -142,7 +151,7 @@ struct Quantise : public impl::ModelQuantiseBase<Quantise> {
                                      x);
   }
 
-  LogicalResult quantise(model::LinearOp linear, Type number) {
+  LogicalResult quantise(model::LinearOp linear, Type number, Type ofInputs) {
     auto weight = linear.getWeight().getDefiningOp<model::WeightOp>();
     if (!weight) {
       return success(); // a weight that is an argument keeps its type
@@ -154,7 +163,7 @@ struct Quantise : public impl::ModelQuantiseBase<Quantise> {
              << linear.getInputs() << "; try other types of weights";
     }
     OpBuilder builder(linear);
-    model::QuantiseOp input = quantiseInput(builder, linear, number);
+    model::QuantiseOp input = quantiseInput(builder, linear, ofInputs);
     linear.getXMutable().assign(input.getOut());
     linear.getWeightMutable().assign(makeNarrow(builder, weight, number));
     linear.getXScaleMutable().assign(input.getScale());

@@ -38,7 +38,7 @@ struct Divisible {
 
 /// Blocks that share a scale stay whole where inputs are split.
 static std::optional<Divisible> blocksOfInputs(model::LinearOp linear) {
-  if (!model::isFourBit(linear.getX().getType().getElementType())) {
+  if (!model::isFourBit(linear.getWeight().getType().getElementType())) {
     return std::nullopt;
   }
   return Divisible{"blocks of inputs that share a scale",

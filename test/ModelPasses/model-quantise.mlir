@@ -1,9 +1,12 @@
 // RUN: modelc-opt %s --model-quantise="weights=fp8 kv=fp8" | FileCheck %s
 // RUN: modelc-opt %s --model-quantise=weights=mxfp4 | FileCheck %s --check-prefix=MXFP4
+// RUN: modelc-opt %s --model-quantise="weights=mxfp4 inputs=fp8" | FileCheck %s --check-prefix=MIXED
+// RUN: not modelc-opt %s --model-quantise=inputs=fp8 2>&1 | FileCheck %s --check-prefix=WIDE
 // RUN: modelc-opt %s --model-quantise | FileCheck %s --check-prefix=BF16
 // RUN: not modelc-opt %s --model-shard=tp=1 --model-quantise=weights=int4 2>&1 | FileCheck %s --check-prefix=WORD
 
 // BF16-NOT: f8E4M3FN
+// WIDE: error: expected weights of 8 or 4 bits beside inputs of 8; try weights=mxfp4
 // WORD: for the --weights option: Cannot find option named 'int4'
 
 // Two linears of one input share its quantisation; the head stays.
@@ -16,6 +19,11 @@
 // MXFP4-NOT: model.quantise
 // MXFP4: model.linear %[[Q]], %{{.*}} scaled %[[S]], %{{.*}} bias
 // MXFP4: model.weight ["head"] : tensor<320x96xbf16>
+// MIXED-LABEL: model.graph @shared
+// MIXED: %[[Q:.*]], %[[S:.*]] = model.quantise %{{.*}} : tensor<?x64xbf16> -> tensor<?x64xf8E4M3FN> scale tensor<?xf32>
+// MIXED-DAG: %[[W:.*]] = model.weight ["gate"] stored f16 : tensor<96x64xf4E2M1FN>
+// MIXED-DAG: %[[WS:.*]] = model.weight ["gate"] block_scale : tensor<96x2xf8E8M0FNU>
+// MIXED: model.linear %[[Q]], %[[W]] scaled %[[S]], %[[WS]] :
 model.graph @shared(%x: tensor<?x64xbf16>, %batch: !model.batch) -> tensor<?xi32> {
   // CHECK: %[[Q:.*]], %[[S:.*]] = model.quantise %{{.*}} : tensor<?x64xbf16> -> tensor<?x64xf8E4M3FN> scale tensor<?xf32>
   // CHECK-DAG: %[[W:.*]] = model.weight ["gate"] stored f16 : tensor<96x64xf8E4M3FN>

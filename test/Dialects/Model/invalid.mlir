@@ -135,7 +135,7 @@ model.graph @linear_columns(%x: tensor<?x64xbf16>, %w: tensor<64x96xbf16>) -> te
 // -----
 
 model.graph @linear_types(%x: tensor<?x64xbf16>, %w: tensor<96x64xf8E4M3FN>) -> tensor<?x96xbf16> {
-  // expected-error@+1 {{expected input and weight of one element type, got 'bf16' and 'f8E4M3FN'}}
+  // expected-error@+1 {{expected input and weight of one element type, or of 8 and 4 bits, got 'bf16' and 'f8E4M3FN'}}
   %y = model.linear %x, %w : tensor<?x64xbf16>, tensor<96x64xf8E4M3FN> -> tensor<?x96xbf16>
   model.return %y : tensor<?x96xbf16>
 }
