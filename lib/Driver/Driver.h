@@ -44,6 +44,7 @@ struct CompileOptions {
   int64_t tensorParallel = 1;
   RequestShape workload;
   std::string weights = "bf16";
+  std::string activations = "weights"; ///< as the weights, or "fp8"
   std::string cache = "bf16";
   std::string priceBasis;
   Stage emit = Stage::All;

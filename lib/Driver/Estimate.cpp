@@ -175,6 +175,7 @@ modelc::estimateModel(ModuleOp module, const ModelFacts &model,
   Report report;
   report.model = module.getSymName().value_or("model").str();
   report.precision = options.weights;
+  report.activations = options.activations;
   report.cachePrecision = options.cache;
   report.tensorParallel = options.tensorParallel;
   report.parameters = model.parameters;

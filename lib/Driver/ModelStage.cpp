@@ -20,6 +20,7 @@ static void buildModelPipeline(OpPassManager &manager, model::Phase phase,
   // tensor, whichever part of it a rank holds.
   ModelQuantiseOptions quantise;
   quantise.weights = precisionOf(options.weights);
+  quantise.inputs = precisionOf(options.activations);
   quantise.kv = precisionOf(options.cache);
   manager.addPass(createModelQuantise(quantise));
   // Shard before fusing: the all-reduce decides where a residual can go.

@@ -55,6 +55,7 @@ static std::string describe(const CompileOptions &options,
     json.attribute("osl", options.workload.outputLength);
     json.attribute("batch", options.workload.batch);
     json.attribute("weights", options.weights);
+    json.attribute("activations", options.activations);
     json.attribute("kv", options.cache);
     json.attribute("price", options.priceBasis);
     json.attribute("page", model.pageSize);
@@ -166,6 +167,7 @@ readCompilation(llvm::StringRef folder, llvm::raw_ostream &errors) {
   text("target", options.target);
   text("targets_dir", options.targetsDirectory);
   text("weights", options.weights);
+  text("activations", options.activations);
   text("kv", options.cache);
   text("price", options.priceBasis);
   auto size = [&](llvm::StringRef key, int64_t &to) {

@@ -118,6 +118,8 @@ void printJson(const Report &report, const Target &target,
     put(json, "hw", target.identity.name);
     put(json, "framework", "modelc");
     put(json, "precision", report.precision);
+    put(json, "activation_precision",
+        report.activations == "fp8" ? report.activations : report.precision);
     put(json, "kv_precision", report.cachePrecision);
     put(json, "isl", service.workload.inputTokens);
     put(json, "osl", service.workload.outputTokens);

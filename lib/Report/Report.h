@@ -16,6 +16,7 @@ namespace modelc {
 struct Report {
   std::string model;
   std::string precision;      // of the weights: "bf16", "fp8", "mxfp4"
+  std::string activations;    // of the inputs of linears: "weights", "fp8"
   std::string cachePrecision; // "bf16", "fp8"
   int64_t tensorParallel = 1;
   double parameters = 0;

@@ -159,7 +159,9 @@ void printText(const Report &report, const Target &target,
   os << report.model << " on " << report.service.gpus << " x "
      << target.identity.name << " (" << target.identity.product
      << "), tensor parallel " << report.tensorParallel << ", weights "
-     << report.precision << ", cache " << report.cachePrecision << "\n"
+     << report.precision
+     << (report.activations == "fp8" ? ", activations fp8" : "") << ", cache "
+     << report.cachePrecision << "\n"
      << plain(load.inputTokens) << " tokens in, " << plain(load.outputTokens)
      << " out, " << plain(load.sequences) << " sequences at once\n";
   if (report.cachePrecision == "fp8") {

@@ -16,9 +16,9 @@ where modelc rounds:
     weights       fp8: e4m3, of each row the largest magnitude becomes 448;
                   mxfp4: e2m1, each block of 32 neighbours over the power of two
                   below its largest magnitude, over 4, saturated at 6
-    activations   as the weights before each linear of a layer, each token by
-                  itself; with 2 ranks, of what a rank has. To 4 bits bf16 is
-                  quantised, to 8 what a norm has in float
+    activations   as the weights, or fp8 by weights of mxfp4, before each linear
+                  of a layer, each token by itself; with 2 ranks, of what a rank
+                  has. To 4 bits bf16 is quantised, to 8 what a norm has in float
     keys, values  fp8: e4m3 over the layer's k_scale and v_scale, saturated at 448
     others        bf16: the residual, the outputs of linears, queries, the powers
                   of a softmax before they meet the values, the logits
@@ -33,7 +33,7 @@ logit are taken.
                     v_scale of each layer of a cache of 8 bits, null: the
                     checkpoint has none; drift: see below
     logits-tp1.bin  f32 [step 0 = last token of the prefill, 1..8][sequence][vocab]
-    logits-tp2.bin  the same on 2 ranks, of fp8 alone
+    logits-tp2.bin  the same on 2 ranks, of two of them
 
 Sums in another order differ by little, but a number that then rounds to the other
 of two neighbours in bf16, and later in e4m3 or e2m1, differs by a relative 2^-8,
@@ -108,16 +108,18 @@ class Variant:
 
     folder: str
     factors: str  # of "rows", "blocks" or "none"
-    narrow: callable  # weights and inputs of linears
+    narrow: callable  # inputs of linears
+    weights: callable  # weights of linears
     has_narrow_cache: bool = False
     ranks: tuple = (1,)
 
 
 VARIANTS = (
-    Variant("tiny-llama-fp8", "rows", fp8, has_narrow_cache=True, ranks=(1, 2)),
-    Variant("tiny-llama-mxfp4", "blocks", mxfp4),
-    Variant("tiny-llama-fp8-weights", "rows", fp8),
-    Variant("tiny-llama-fp8-cache", "none", as_bf16, has_narrow_cache=True),
+    Variant("tiny-llama-fp8", "rows", fp8, fp8, has_narrow_cache=True, ranks=(1, 2)),
+    Variant("tiny-llama-mxfp4", "blocks", mxfp4, mxfp4),
+    Variant("tiny-llama-fp8-weights", "rows", fp8, fp8),
+    Variant("tiny-llama-fp8-cache", "none", as_bf16, as_bf16, has_narrow_cache=True),
+    Variant("tiny-llama-mxfp4-fp8", "blocks", fp8, mxfp4, ranks=(1, 2)),
 )
 
 
@@ -143,7 +145,7 @@ class Model:
         turn = (np.arange(len(values)) * 7 // 5)[:, None]
         if self.variant.factors == "blocks":
             turn = turn + np.arange(values.shape[1]) // BLOCK
-        return self.narrow(values * np.take(FACTORS, turn % 3))
+        return self.variant.weights(values * np.take(FACTORS, turn % 3))
 
     def norm(self, x, name):
         factor = 1 / np.sqrt((x * x).mean(-1, keepdims=True) + EPS)

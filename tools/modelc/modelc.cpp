@@ -86,6 +86,13 @@ static Choice<Precision>
                        clEnumValN(Precision::mxfp4, "mxfp4",
                                   "e2m1 with a scale for each block of 32")),
             cl::init(Precision::bf16), cl::cat(category));
+enum class Activations { weights, fp8 };
+static Choice<Activations> activations(
+    "activations", cl::desc("type of the inputs of linears"),
+    cl::values(clEnumValN(Activations::weights, "weights", "as the weights"),
+               clEnumValN(Activations::fp8, "fp8",
+                          "e4m3 with a scale for each token")),
+    cl::init(Activations::weights), cl::cat(category));
 static Choice<Precision>
     cacheType("kv", cl::desc("type of the KV cache"),
               cl::values(clEnumValN(Precision::bf16, "bf16", "as imported"),
@@ -150,6 +157,7 @@ static CompileOptions compileOptions() {
   options.tensorParallel = tensorParallel;
   options.workload = {inputLength, outputLength, batch};
   options.weights = wordOf(weights);
+  options.activations = activations == Activations::fp8 ? "fp8" : "weights";
   options.cache = wordOf(cacheType);
   options.priceBasis = priceBasis;
   options.emit = emit;
