@@ -135,8 +135,14 @@ int64_t Tiling::registersPerLane(int64_t waves) const {
 /// for.
 bool Tiling::holdsSums(const LinearShape &shape, const LinearTile &tile) const {
   int64_t accumulator = tile.m * tile.n * products(shape);
-  int64_t registers =
-      registersPerLane(tile.waves) * tile.waves * target.execution.waveSize;
+  int64_t lanes = tile.waves * target.execution.waveSize;
+  int64_t registers = registersPerLane(tile.waves) * lanes;
+  // Sums in half of what a lane can have leave too few to scales of blocks: a
+  // tile of 256 x 256 on 4 waves spilled five.
+  if (shape.blockScales &&
+      2 * accumulator >= target.execution.maxRegistersPerThread * lanes) {
+    return false;
+  }
   int64_t epilogue = tile.pieceM() * tile.pieceN() *
                      ((shape.hasResidual ? 1 : 0) + (shape.isSwiglu ? 2 : 0));
   return 4 * accumulator <= 3 * registers && accumulator + epilogue < registers;
