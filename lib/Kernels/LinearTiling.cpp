@@ -104,11 +104,13 @@ SmallVector<std::string> Tiling::multiplied() const {
 static const MmaRow *rowFor(ArrayRef<const MmaRow *> rows,
                             const LinearShape &shape, const LinearTile &tile) {
   auto [m, n] = orient(tile);
-  std::string first =
-      spelling(tile.isSwapped ? shape.weightElement() : shape.element);
+  auto isFirst = [&](const MmaRow &row) {
+    Type first = tile.isSwapped ? shape.weightElement() : shape.element;
+    return row.aType == row.bType || row.aType == spelling(first);
+  };
   for (const MmaRow *row : rows) {
-    if (row->aType == first && row->workgroups == tile.cluster &&
-        tile.k % row->k == 0 && canShare(*row, m, n, tile.waves)) {
+    if (row->workgroups == tile.cluster && tile.k % row->k == 0 &&
+        canShare(*row, m, n, tile.waves) && isFirst(*row)) {
       return row;
     }
   }
