@@ -90,19 +90,18 @@ static RoleCheck::Roles readRoles(KernelOp kernel, const Target &target,
   return roles;
 }
 
-/// Counts the queues of each role. What roles owe each other is the matter of
-/// barriers.
-static LogicalResult countQueues(KernelOp kernel, const Target &target,
-                                 int64_t trips) {
+/// Counts the queues of each role. What roles owe each other, and with it the
+/// length of rings, is the matter of barriers.
+static LogicalResult countQueues(KernelOp kernel, const Target &target) {
   WalkResult result = kernel.walk([&](RoleOp role) {
-    std::vector<WaitStep> steps = flattenRole(role, target, trips, 1);
+    std::vector<WaitStep> steps = flattenRole(role, target, kUnrolledTrips, 1);
     for (WaitStep &step : steps) {
       if (step.byBarrier) {
         step.accesses.clear();
       }
     }
-    WaitCounter counter(std::move(steps), /*lag=*/0, trips, /*oneWave=*/true,
-                        static_cast<int>(Queue::Reads));
+    WaitCounter counter(std::move(steps), /*lag=*/0, kUnrolledTrips,
+                        /*oneWave=*/true, static_cast<int>(Queue::Reads));
     WaitPlan plan = counter.plan();
     if (!plan.mistake.empty()) {
       role.emitOpError("expected an order that waits can keep: ")
@@ -141,7 +140,7 @@ static LogicalResult countRoles(KernelOp kernel, const Target &target,
     }
   });
   int64_t trips = std::max<int64_t>(kUnrolledTrips, 2 * slots + 3);
-  if (failed(countQueues(kernel, target, trips))) {
+  if (failed(countQueues(kernel, target))) {
     return failure();
   }
   if (!proves) {
