@@ -52,7 +52,8 @@ BlockScales kernels::blockScalesOf(Type number, Type scale,
   BlockScales scales;
   scales.type = scale ? scale : Float8E8M0FNUType::get(number.getContext());
   scales.block = model::getScaledBlock(scales.type);
-  for (const MmaRow &row : target ? target->mma : std::vector<MmaRow>()) {
+  for (const MmaRow &row :
+       target ? ArrayRef(target->mma) : ArrayRef<MmaRow>()) {
     if (row.scaleBlock == scales.block && row.aType == spelling(number)) {
       scales.order = row.scaleOrder();
     }
