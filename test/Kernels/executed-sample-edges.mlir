@@ -2,14 +2,15 @@
 // DEFINE: %{prelude} = amd/tiles.hip.h
 // DEFINE: %{threads} = 128
 // DEFINE: %{build} = --kernels-build=target=%{chip} family=sample types=element:bf16 tile=n:256,waves:2
-// DEFINE: %{kernels} = modelc-opt %s "%{build} symbol=greedy shape=vocabulary:500" --schedule-finish | %emit -o %t.greedy.h && \
-// DEFINE:   modelc-opt %s "%{build} symbol=one shape=random:1,vocabulary:500,top_k:1" --schedule-finish | %emit -o %t.one.h && \
-// DEFINE:   modelc-opt %s "%{build} symbol=few shape=random:1,vocabulary:500,top_k:7,top_p:1" --schedule-finish | %emit -o %t.few.h && \
-// DEFINE:   modelc-opt %s "%{build} symbol=tiny shape=random:1,vocabulary:500,top_p:0.000001" --schedule-finish | %emit -o %t.tiny.h && \
-// DEFINE:   modelc-opt %s "%{build} symbol=most shape=random:1,vocabulary:500,top_k:500,top_p:0.9,temperature:0.5" --schedule-finish | %emit -o %t.most.h && \
-// DEFINE:   echo '#include "%{prelude}"' > %t.prelude.h
-// DEFINE: %{run} = %emulate -DKERNELS=%t -DTHREADS=%{threads} -DDYNAMIC_BYTES=4096 %S/Inputs/sampleEdges.cpp -o %t.run && \
-// DEFINE:   env EMULATOR_COPIES=lazy %t.run | FileCheck %s
+// DEFINE: %{kernels} = rm -rf %t && mkdir -p %t/sample && \
+// DEFINE:   modelc-opt %s "%{build} symbol=greedy shape=vocabulary:500" --schedule-finish | %emit -o %t/sample/greedy.h && \
+// DEFINE:   modelc-opt %s "%{build} symbol=one shape=random:1,vocabulary:500,top_k:1" --schedule-finish | %emit -o %t/sample/one.h && \
+// DEFINE:   modelc-opt %s "%{build} symbol=few shape=random:1,vocabulary:500,top_k:7,top_p:1" --schedule-finish | %emit -o %t/sample/few.h && \
+// DEFINE:   modelc-opt %s "%{build} symbol=tiny shape=random:1,vocabulary:500,top_p:0.000001" --schedule-finish | %emit -o %t/sample/tiny.h && \
+// DEFINE:   modelc-opt %s "%{build} symbol=most shape=random:1,vocabulary:500,top_k:500,top_p:0.9,temperature:0.5" --schedule-finish | %emit -o %t/sample/most.h && \
+// DEFINE:   echo '#include "%{prelude}"' > %t/sample/prelude.h
+// DEFINE: %{run} = %emulate -I%t -DTHREADS=%{threads} -DDYNAMIC_BYTES=4096 %S/Inputs/sampleEdges.cpp -o %t/run && \
+// DEFINE:   env EMULATOR_COPIES=lazy %t/run | FileCheck %s
 // RUN: %{kernels}
 // RUN: %{run}
 // REDEFINE: %{chip} = mi300x

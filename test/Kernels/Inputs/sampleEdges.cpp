@@ -1,26 +1,23 @@
-// Greedy, top-k and top-p sampling of rows with ties, against sorting. KERNELS
-// is the beginning of the names of the kernels' sources.
-#define STRING(x) #x
-#define HEADER(name) STRING_OF(KERNELS.name.h)
-#define STRING_OF(x) STRING(x)
+// Greedy, top-k and top-p sampling of rows with ties, against sorting. The
+// kernels' sources lie in a folder `sample` of the include path.
 // Each kernel in a namespace of its own: they have names in common.
-#include HEADER(prelude)
+#include "sample/prelude.h"
 #define modelc modelc::greedy
-#include HEADER(greedy)
+#include "sample/greedy.h"
 #undef modelc
 #define modelc modelc::one
-#include HEADER(one)
+#include "sample/one.h"
 #undef modelc
 #define modelc modelc::few
-#include HEADER(few)
+#include "sample/few.h"
 #undef modelc
 #define modelc modelc::tiny
-#include HEADER(tiny)
+#include "sample/tiny.h"
 #undef modelc
 #define modelc modelc::most
-#include HEADER(most)
+#include "sample/most.h"
 #undef modelc
-#define KERNEL HEADER(prelude)
+#define KERNEL "sample/prelude.h"
 #include "run.h"
 
 constexpr int kVocabulary = 500, kRows = 7;
