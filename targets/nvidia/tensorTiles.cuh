@@ -122,28 +122,31 @@ struct Tcgen05F8Pair : Tcgen05F8 {
   }
 };
 
+/// Products of an accumulator in their order, each by the thread that issues them: multiply(i, j, step).
+template <Callers By, int InRows, int InColumns, int Steps, class F>
+TILE void forEachProduct(F multiply) {
+  if (!isIssuer<By>()) {
+    return;
+  }
+  tensorFenceAfter();
+  repeat<InRows>([&](auto i) INLINE {
+    repeat<InColumns>([&](auto j) INLINE { repeat<Steps>([&](auto step) INLINE { multiply(i, j, step); }); });
+  });
+}
+
 /// c (+)= a b^T, both in shared memory; issued by one thread, done when a barrier
 /// that arrives after it says so. Of a pair each workgroup has its rows of c and
 /// a and its half of b, at the same addresses.
 template <Callers By, class I, bool BTransposed = false, int Rows, int Columns, class SA, class SB>
 TILE void mma(TensorPlace<Rows, Columns> c, Place<SA> a, Place<SB> b, bool add = true) {
   constexpr int height = smaller(Rows, 128), width = smaller(Columns, 256);
-  if (!isIssuer<By>()) {
-    return;
-  }
-  tensorFenceAfter();
-  repeat<Rows / height>([&](auto i) INLINE {
-    repeat<Columns / width>([&](auto j) INLINE {
-      repeat<SA::columnCount / I::k>([&](auto step) INLINE {
-        constexpr int k = step.value * I::k;
-        constexpr int byteA = SA::at(rows(i.value * height) | columns(k));
-        constexpr int first = j.value * width / I::workgroups;
-        constexpr int byteB = SB::at(BTransposed ? rows(k) | columns(first) : rows(first) | columns(k));
-        I::multiply(c.address + i.value * Columns + j.value * width, tensorDescriptor(a, byteA),
-                    tensorDescriptor(b, byteB), I::instruction(height * I::workgroups, width, BTransposed),
-                    add || step.value > 0);
-      });
-    });
+  forEachProduct<By, Rows / height, Columns / width, SA::columnCount / I::k>([&](auto i, auto j, auto step) INLINE {
+    constexpr int k = step.value * I::k;
+    constexpr int byteA = SA::at(rows(i.value * height) | columns(k));
+    constexpr int first = j.value * width / I::workgroups;
+    constexpr int byteB = SB::at(BTransposed ? rows(k) | columns(first) : rows(first) | columns(k));
+    I::multiply(c.address + i.value * Columns + j.value * width, tensorDescriptor(a, byteA), tensorDescriptor(b, byteB),
+                I::instruction(height * I::workgroups, width, BTransposed), add || step.value > 0);
   });
 }
 
@@ -199,22 +202,14 @@ TILE void mma(TensorPlace<Rows, Columns> c, Place<SA> a, Place<SB> b, ScalesPlac
               ScalesPlace<Words, Columns> scalesOfB, bool add = true) {
   constexpr int height = smaller(Rows, 128), width = smaller(Columns, 256);
   static_assert(SA::columnCount == Words * I::steps * I::k, "expected a word of scales for each step or two");
-  if (!isIssuer<By>()) {
-    return;
-  }
-  tensorFenceAfter();
-  repeat<Rows / height>([&](auto i) INLINE {
-    repeat<Columns / width>([&](auto j) INLINE {
-      repeat<SA::columnCount / I::k>([&](auto step) INLINE {
-        constexpr int k = step.value * I::k, word = step.value / I::steps;
-        constexpr int firstScale = step.value % I::steps * (4 / I::steps);
-        constexpr int row = i.value * height, column = j.value * width;
-        constexpr uint32_t instruction = tensorInstructionFp4(height, width, I::scale, firstScale);
-        I::multiply(c.address + i.value * Columns + column, tensorDescriptor(a, SA::at(rows(row) | columns(k))),
-                    tensorDescriptor(b, SB::at(rows(column) | columns(k))), instruction, scalesOfA.at(word, row),
-                    scalesOfB.at(word, column), add || step.value > 0);
-      });
-    });
+  forEachProduct<By, Rows / height, Columns / width, SA::columnCount / I::k>([&](auto i, auto j, auto step) INLINE {
+    constexpr int k = step.value * I::k, word = step.value / I::steps;
+    constexpr int firstScale = step.value % I::steps * (4 / I::steps);
+    constexpr int row = i.value * height, column = j.value * width;
+    constexpr uint32_t instruction = tensorInstructionFp4(height, width, I::scale, firstScale);
+    I::multiply(c.address + i.value * Columns + column, tensorDescriptor(a, SA::at(rows(row) | columns(k))),
+                tensorDescriptor(b, SB::at(rows(column) | columns(k))), instruction, scalesOfA.at(word, row),
+                scalesOfB.at(word, column), add || step.value > 0);
   });
 }
 template <class I, int Rows, int Columns, class SA, class SB, int Words>
