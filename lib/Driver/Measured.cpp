@@ -52,7 +52,8 @@ std::string MeasuredRow::reasonAgainst() const {
   if (isAttention && bytesOf(type) != 2) {
     return "products of queries and keys in " + type;
   }
-  return window > 0 ? "a window of keys" : "";
+  // A window that all keys lie in hides none.
+  return window > 0 && window < past + newTokens ? "a window of keys" : "";
 }
 
 std::string MeasuredRow::shape() const {

@@ -1,7 +1,8 @@
 //===- Measured.h - Tables of measured kernels ----------------------------===//
 //
 // One row is one kernel that somebody timed: a product of matrices, attention
-// over new or cached tokens, or an all-reduce. Columns are found by name, as in
+// over new or cached tokens with what rotates and appends them, or an
+// all-reduce. Columns are found by name, as in
 // the public tables of aiconfigurator and AITER:
 //
 //   product     chip | gpu, dtype | gemm_dtype, m, n, k

@@ -1,8 +1,7 @@
 //===- MeasuredGraph.cpp - The graph around a measured kernel -------------===//
 //
-// A graph begins with tokens, so that what stands before the measured op is
-// embedded, and normed where the op reads queries; only the op itself is
-// predicted.
+// A graph begins with tokens, so that what the measured ops read is embedded;
+// only they themselves are predicted.
 //
 //===----------------------------------------------------------------------===//
 
@@ -69,6 +68,7 @@ static std::string linear(const MeasuredRow &row) {
 
 static std::string attention(const MeasuredRow &row) {
   int64_t columns = row.heads * row.headDim;
+  int64_t all = columns + 2 * row.kvHeads * row.headDim;
   bool isNarrow = row.cacheType == "fp8";
   std::string cache =
       formatv("!model.cache<kv_heads = {0}, head_dim = {1}, {2}, page = 64>",
@@ -82,19 +82,21 @@ static std::string attention(const MeasuredRow &row) {
       isNarrow ? "scaled %ks, %vs : " + cache + ", tensor<1xf32>, tensor<1xf32>"
                : ": " + cache;
   std::string body = formatv(R"({1}
+  %rows = model.weight ["start"] : tensor<2x{0}xbf16>
+  %start = model.embed %tokens, %rows : tensor<?xi32>, tensor<2x{0}xbf16> -> tensor<?x{0}xbf16>
   %g = model.weight ["norm"] : tensor<{0}xbf16>
-  %z = model.layers 1 carry (%h = %x : tensor<?x{0}xbf16>) {{
+  %z = model.layers 1 carry (%h = %start : tensor<?x{0}xbf16>) {{
     %c = model.cache {2}
-    %n = model.norm %h, %g eps 1.0e-5 : tensor<?x{0}xbf16>, tensor<{0}xbf16> -> tensor<?x{0}xbf16>
-    %a = model.attention %n, %c, %batch : tensor<?x{0}xbf16>, {3}
+    %q, %new = model.rope_append %x, %c, %batch theta 1.0e4 : tensor<?x{4}xbf16>, {3} -> tensor<?x{0}xbf16>
+    %a = model.attention %q, %new, %batch : tensor<?x{0}xbf16>, {3}
     %r = model.add %h, %a : tensor<?x{0}xbf16>
     model.yield %r : tensor<?x{0}xbf16>
   }
   %y = model.norm %z, %g eps 1.0e-5 : tensor<?x{0}xbf16>, tensor<{0}xbf16> -> tensor<?x{0}xbf16>)",
-                             columns, scales, made, cache)
+                             columns, scales, made, cache, all)
                          .str();
   StringRef phase = row.kind == Measurement::Prefill ? "prefill" : "decode";
-  return around("", phase, columns, columns, body);
+  return around("", phase, all, columns, body);
 }
 
 static std::string allReduce(const MeasuredRow &row) {

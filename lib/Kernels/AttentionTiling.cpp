@@ -226,9 +226,8 @@ DecodeTile Tiling::decode(const HeadShape &shape) const {
       llvm::PowerOf2Ceil(llvm::divideCeil(fullGrid(), shape.kvHeads)), 1,
       std::max<int64_t>(1, options.maxContext / tile.keys));
   tile.combineParts = std::min(tile.combineParts, tile.maxSplits);
-  tile.combineWaves =
-      std::clamp<int64_t>(tile.combineParts * shape.headDim /
-                              (target.execution.waveSize * kCombineRegisters),
-                          1, 4);
+  int64_t lanes = tile.combineParts * shape.headDim / kCombineRegisters;
+  tile.combineWaves = llvm::bit_floor<uint64_t>(
+      std::clamp<int64_t>(lanes / target.execution.waveSize, 1, 4));
   return tile;
 }
