@@ -133,6 +133,18 @@ SmallVector<int64_t> HostBuffer::shape() const {
   return extents;
 }
 
+std::string HostBuffer::source() const {
+  std::string text = AllocOp(op).getSource().value_or("").str();
+  if (LayoutAttr packed = type().getPacked()) {
+    assert(packed.getLayout().inputSize("row") == 1 && "rows of one word");
+    text += " packed";
+    for (const Layout::Image &byte : packed.getLayout().input("column").bits) {
+      text += " " + std::to_string(byte.front());
+    }
+  }
+  return text;
+}
+
 FailureOr<std::vector<std::string>>
 HostPlan::extents(const HostBuffer &buffer) const {
   std::vector<std::string> result;

@@ -32,9 +32,8 @@ struct HostBuffer {
     return llvm::cast<schedule::BufferType>(
         schedule::AllocOp(op).getResult().getType());
   }
-  llvm::StringRef source() const {
-    return schedule::AllocOp(op).getSource().value_or("");
-  }
+  /// Where the contents come from; of words that lie packed also where.
+  std::string source() const;
 };
 
 /// A part of the workspace that some buffers share.

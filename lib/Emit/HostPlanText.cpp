@@ -148,12 +148,14 @@ LogicalResult PlanPrinter::printLoop(LoopOp op) {
   return success();
 }
 
-/// Whether a buffer can be seen as one of the other type: the same numbers, as
-/// many in a row of the outermost dimension.
-static bool isSameMemory(Type a, Type b) {
-  auto first = dyn_cast<BufferType>(a), second = dyn_cast<BufferType>(b);
-  if (a == b || !first || !second) {
-    return a == b;
+/// Whether a kernel can see a buffer as one of its type: the same numbers, as
+/// many in a row of the outermost dimension. A kernel that names no layout
+/// finds the places of a packed buffer itself.
+static bool isSameMemory(Type buffer, Type ofKernel) {
+  auto first = dyn_cast<BufferType>(buffer),
+       second = dyn_cast<BufferType>(ofKernel);
+  if (buffer == ofKernel || !first || !second) {
+    return buffer == ofKernel;
   }
   auto numbersOfRow = [](BufferType type) {
     int64_t count = packedNumbers(type.getElementType());
@@ -164,7 +166,7 @@ static bool isSameMemory(Type a, Type b) {
   };
   return numberType(first.getElementType()) ==
              numberType(second.getElementType()) &&
-         first.getPacked() == second.getPacked() &&
+         (!second.getPacked() || first.getPacked() == second.getPacked()) &&
          numbersOfRow(first) == numbersOfRow(second);
 }
 
@@ -272,7 +274,7 @@ static void printBindings(llvm::raw_ostream &os, const HostPlan &plan) {
   os << "\nconst mc_binding " << plan.name << "_bindings[] = {\n";
   for (const HostBuffer &buffer : plan.bindings) {
     SmallVector<int64_t> shape = buffer.shape();
-    printBinding(os, {buffer.name, roleText(buffer.role), buffer.source().str(),
+    printBinding(os, {buffer.name, roleText(buffer.role), buffer.source(),
                       hostType(buffer.type().getElementType()), shape,
                       buffer.first, buffer.count});
     if (buffer.role == StorageRole::Peer) {

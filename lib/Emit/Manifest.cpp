@@ -145,6 +145,31 @@ static void writeKernel(OStream &json, const HostKernel &kernel,
 // Plans
 //===----------------------------------------------------------------------===//
 
+/// Where among the words of a group of rows that of row r lies.
+static std::string placeInGroup(BufferType type, const std::string &rows) {
+  std::string text = "r % " + rows;
+  if (!type.getPacked()) {
+    return text;
+  }
+  auto words = type.getPacked().getLayout().input("column").bits;
+  std::string together = std::to_string(int64_t(1) << words.size());
+  text += " / " + together + " * " + together;
+  for (size_t from = 0, to; from < words.size(); from = to) {
+    // Neighbouring bits that stay neighbours move as one.
+    for (to = from + 1; to < words.size() &&
+                        words[to].front() == words[from].front() << (to - from);
+         ++to) {
+    }
+    auto times = [](StringRef sign, int64_t number) {
+      return number == 1 ? "" : (sign + Twine(number)).str();
+    };
+    text += " + r" + times(" / ", int64_t(1) << from) + " % " +
+            std::to_string(int64_t(1) << (to - from)) +
+            times(" * ", words[from].front() / kScalesPerWord);
+  }
+  return text;
+}
+
 /// How numbers lie where their type does not say it, or empty.
 static std::string encodingOf(const HostBuffer &buffer) {
   Type number = numberType(buffer.type().getElementType());
@@ -155,14 +180,14 @@ static std::string encodingOf(const HostBuffer &buffer) {
   if (isa<Float4E2M1FNType>(number)) {
     return "two numbers in a byte, the first in the lower bits";
   }
-  if (!isa<Float8E8M0FNUType>(number)) {
+  if (packedNumbers(buffer.type().getElementType()) != kScalesPerWord) {
     return "";
   }
   std::string rows = std::to_string(buffer.shape().back());
-  std::string blocks =
-      std::to_string(packedNumbers(buffer.type().getElementType()));
+  std::string blocks = std::to_string(kScalesPerWord);
   return "scale of row r and block b: byte b % " + blocks + " of word [r / " +
-         rows + ", b / " + blocks + ", r % " + rows + "]";
+         rows + ", b / " + blocks + ", " + placeInGroup(buffer.type(), rows) +
+         "]";
 }
 
 static void writeBinding(OStream &json, const HostBuffer &buffer) {
@@ -173,8 +198,8 @@ static void writeBinding(OStream &json, const HostBuffer &buffer) {
     json.attribute("count", buffer.count);
     json.attribute("dtype", typeName(buffer.type().getElementType()));
     writeShape(json, buffer.shape());
-    if (!buffer.source().empty()) {
-      json.attribute("source", buffer.source());
+    if (std::string source = buffer.source(); !source.empty()) {
+      json.attribute("source", source);
     }
     if (buffer.role == StorageRole::Cache) {
       json.attribute("row", "page * page_size + slot");

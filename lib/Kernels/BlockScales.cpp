@@ -72,18 +72,6 @@ SmallVector<int64_t> kernels::scaleShape(const BlockScales &scales,
           scales.words(inputs), kScaleRows};
 }
 
-SmallVector<int64_t> kernels::storedShape(RankedTensorType tensor,
-                                          Type scaled) {
-  SmallVector<int64_t> shape(tensor.getShape());
-  Type element = tensor.getElementType();
-  if (BlockScales scales =
-          scaled ? blockScalesOf(scaled, element) : BlockScales()) {
-    return scaleShape(scales, shape[0], shape[1] * scales.block);
-  }
-  shape.back() /= schedule::packedNumbers(packedType(element));
-  return shape;
-}
-
 Place kernels::scalesOfRow(Value buffer, const BlockScales &scales, Scalar row,
                            Scalar word) {
   double group = kScaleRows;

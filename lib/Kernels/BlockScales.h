@@ -55,11 +55,6 @@ mlir::Type packedType(mlir::Type number);
 llvm::SmallVector<int64_t> scaleShape(const BlockScales &scales, int64_t rows,
                                       int64_t inputs);
 
-/// The extents of the buffer that holds a tensor of numbers, or of the scales
-/// of blocks of numbers of type `scaled`.
-llvm::SmallVector<int64_t> storedShape(mlir::RankedTensorType tensor,
-                                       mlir::Type scaled = {});
-
 /// The scales from that row and word on: rows of the tile are words, columns
 /// rows of the operand. The rows that are copied together begin there.
 Place scalesAt(mlir::Value buffer, Scalar row, Scalar word);

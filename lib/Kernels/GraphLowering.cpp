@@ -117,25 +117,31 @@ static Type scaledBy(Value scale) {
   return {};
 }
 
-/// What a buffer holds of a value: numbers, or words of scales.
-Type GraphLowering::storedElement(Value value) const {
-  Type element = cast<RankedTensorType>(value.getType()).getElementType();
-  Type numbers = scaledBy(value);
-  BlockScales scales =
-      numbers ? blockScalesOf(numbers, element) : BlockScales();
-  return scales ? scales.wordType() : stored(element);
+BufferType GraphLowering::storedAs(Value value) const {
+  auto tensor = cast<RankedTensorType>(value.getType());
+  SmallVector<int64_t> shape(tensor.getShape());
+  Type element = tensor.getElementType(), numbers = scaledBy(value);
+  MLIRContext *context = element.getContext();
+  if (BlockScales scales =
+          numbers ? blockScalesOf(numbers, element, &library.tiling.target)
+                  : BlockScales()) {
+    return BufferType::get(
+        context, scaleShape(scales, shape[0], shape[1] * scales.block),
+        scales.wordType(), scales.packing());
+  }
+  shape.back() /= packedNumbers(stored(element));
+  return BufferType::get(context, shape, stored(element), {});
 }
 
 Value GraphLowering::destination(Value result, Value rows) {
   if (Value buffer = wanted.lookup(result)) {
     return buffer;
   }
-  auto tensor = cast<RankedTensorType>(result.getType());
-  SmallVector<int64_t> shape = storedShape(tensor, scaledBy(result));
-  Type element = storedElement(result);
-  bool isOfBlocks = packedNumbers(element) == kScalesPerWord;
+  BufferType type = storedAs(result);
+  bool isOfBlocks = packedNumbers(type.getElementType()) == kScalesPerWord;
   return plan.workspace(isOfBlocks ? scaleGroups(rows) : rows,
-                        ArrayRef(shape).drop_front(), element);
+                        type.getShape().drop_front(), type.getElementType(),
+                        type.getPacked());
 }
 
 Value GraphLowering::scaleGroups(Value rows) {
@@ -342,12 +348,13 @@ bool GraphLowering::isDoubledScale(model::WeightOp op) const {
 }
 
 LogicalResult GraphLowering::lower(model::WeightOp op) {
-  auto tensor = cast<RankedTensorType>(op.getResult().getType());
+  BufferType type = storedAs(op.getResult());
   NamedBuffer buffer = {StorageRole::Weight,
                         sourceOf(op, isDoubledScale(op)),
-                        storedShape(tensor, scaledBy(op.getResult())),
-                        storedElement(op.getResult()),
-                        {}};
+                        SmallVector<int64_t>(type.getShape()),
+                        type.getElementType(),
+                        {},
+                        type.getPacked()};
   if (layer) {
     buffer.sizes.push_back(layer);
   }

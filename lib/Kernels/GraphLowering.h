@@ -27,9 +27,10 @@ private:
   mlir::LogicalResult lowerBlock(mlir::Block &block);
   mlir::LogicalResult lowerOp(mlir::Operation *op);
   void releaseOperands(mlir::Operation *op);
+  /// What a buffer holds of a value: numbers, or words of scales.
+  schedule::BufferType storedAs(mlir::Value value) const;
   /// The buffer that an op must write a result to: that of the carried value
   /// which it replaces, of an output, or fresh workspace.
-  mlir::Type storedElement(mlir::Value value) const;
   mlir::Value destination(mlir::Value result, mlir::Value rows);
   void bind(mlir::Value result, mlir::Value rows);
   mlir::Value bufferOf(mlir::Value value) { return storage[value].buffer; }

@@ -18,12 +18,9 @@ static int64_t columnsOf(Value value) {
   return cast<RankedTensorType>(value.getType()).getDimSize(1);
 }
 
-/// The scales of blocks of `numbers`. Packages hold powers of two in the order
-/// of rows.
+/// The scales of blocks of `numbers`.
 static BlockScales scalesFor(Type numbers, Value scale, const Target &target) {
-  Type type = scale ? elementOf(scale) : Type();
-  bool isOrdered = isa_and_nonnull<Float8E8M0FNUType>(type);
-  return blockScalesOf(numbers, type, isOrdered ? nullptr : &target);
+  return blockScalesOf(numbers, scale ? elementOf(scale) : Type(), &target);
 }
 
 /// Rows of blocks are whole words of scales.

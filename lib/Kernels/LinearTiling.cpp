@@ -91,8 +91,7 @@ bool Tiling::multiplies(const LinearShape &shape) const {
 SmallVector<std::string> Tiling::multiplied() const {
   SmallVector<std::string> types;
   for (const MmaRow &row : target.mma) {
-    // Graphs hold scales in the order of rows.
-    if (row.scaleOrder().empty() && !llvm::is_contained(types, row.aType)) {
+    if (!llvm::is_contained(types, row.aType)) {
       types.push_back(row.aType);
     }
   }

@@ -54,7 +54,7 @@ Value Plan::constant(int64_t value) {
 
 Value Plan::allocate(const NamedBuffer &buffer) {
   Type type = BufferType::get(builder.getContext(), buffer.shape,
-                              buffer.element, LayoutAttr());
+                              buffer.element, buffer.packed);
   auto role = StorageRoleAttr::get(builder.getContext(), buffer.role);
   StringAttr source = buffer.source.empty()
                           ? StringAttr()
@@ -73,11 +73,11 @@ Value Plan::named(const NamedBuffer &buffer) {
 
 Value Plan::local(const NamedBuffer &buffer) { return allocate(buffer); }
 
-Value Plan::workspace(Value rows, ArrayRef<int64_t> columns, Type element) {
+Value Plan::workspace(Value rows, ArrayRef<int64_t> columns, Type element,
+                      LayoutAttr packed) {
   SmallVector<int64_t> shape = {ShapedType::kDynamic};
   shape.append(columns.begin(), columns.end());
-  Type type =
-      BufferType::get(builder.getContext(), shape, element, LayoutAttr());
+  Type type = BufferType::get(builder.getContext(), shape, element, packed);
   auto *found = llvm::find_if(unused, [&](Value buffer) {
     return buffer.getType() == type && rowsOfWorkspace[buffer] == rows;
   });
@@ -87,7 +87,8 @@ Value Plan::workspace(Value rows, ArrayRef<int64_t> columns, Type element) {
     return buffer;
   }
   Value buffer = atTop([&] {
-    return allocate({StorageRole::Workspace, "", shape, element, {rows}});
+    return allocate(
+        {StorageRole::Workspace, "", shape, element, {rows}, packed});
   });
   rowsOfWorkspace[buffer] = rows;
   return buffer;

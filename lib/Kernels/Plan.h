@@ -26,6 +26,7 @@ struct NamedBuffer {
   llvm::SmallVector<int64_t> shape;
   mlir::Type element;
   llvm::SmallVector<mlir::Value> sizes; ///< bind `?`, then the layer if any
+  schedule::LayoutAttr packed = {};     ///< null: row-major
 };
 
 /// Writes allocations, launches and loops of one plan.
@@ -36,7 +37,7 @@ public:
 
   /// Workspace of `rows` rows; reused from what was released.
   mlir::Value workspace(mlir::Value rows, llvm::ArrayRef<int64_t> columns,
-                        mlir::Type element);
+                        mlir::Type element, schedule::LayoutAttr packed = {});
   /// Gives workspace back for later ops. Others are ignored.
   void release(mlir::Value buffer);
   /// A buffer before all else, made once for each name.

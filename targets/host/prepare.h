@@ -32,6 +32,8 @@ struct WeightSource {
   bool isChannelScale = false, isBlockScale = false;
   bool isDoubled = false, hasDefault = false;
   float absent = 0;
+  /// The byte where the word of row 2^i lies; empty: in the order of rows.
+  std::vector<int64_t> packed;
 
   WeightSource(const std::string &text, int64_t layer) {
     const size_t end = readParts(text, layer);
@@ -43,6 +45,11 @@ struct WeightSource {
       if (word == "default") {
         hasDefault = true;
         words >> absent;
+      }
+      if (word == "packed") {
+        for (int64_t byte; words >> byte;) {
+          packed.push_back(byte);
+        }
       }
     }
   }
@@ -244,11 +251,21 @@ private:
   /// Where the shape of the buffer, [groups, words, rows of a group], says.
   void putScale(int64_t block, float scale) {
     const int64_t words = weight.shape[1], rows = weight.shape[2];
-    const int64_t packed = numbersOf(weight.type);
+    const int64_t perWord = numbersOf(weight.type);
     const int64_t row = done / perRow();
-    const int64_t word = row / rows * words + block / packed;
-    const int64_t at = (word * rows + row % rows) * packed + block % packed;
-    out[at] = char(toE8M0(scale));
+    const int64_t word = row / rows * words + block / perWord;
+    const int64_t at = word * rows * perWord + placeOf(row % rows, perWord);
+    out[at + block % perWord] = char(toE8M0(scale));
+  }
+
+  /// The byte in its group where the word of a row begins.
+  int64_t placeOf(int64_t row, int64_t bytesOfWord) const {
+    const int64_t together = int64_t(1) << source.packed.size();
+    int64_t place = row / together * together * bytesOfWord;
+    for (size_t i = 0; i < source.packed.size(); ++i) {
+      place += row >> i & 1 ? source.packed[i] : 0;
+    }
+    return place;
   }
 
   void appendRow(const mc_tensor &tensor, const Cut &cut, int64_t row,

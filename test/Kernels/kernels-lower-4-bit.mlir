@@ -1,9 +1,15 @@
 // RUN: modelc-opt %s --split-input-file --verify-diagnostics --kernels-lower=target=mi355x | FileCheck %s
-// RUN: not modelc-opt %s --split-input-file --kernels-lower=target=b200 2>&1 | FileCheck %s --check-prefix=OTHER
+// RUN: modelc-opt %s --split-input-file --verify-diagnostics --kernels-lower=target=b200 | FileCheck %s --check-prefix=ORDERED
+// RUN: not modelc-opt %s --split-input-file --kernels-lower=target=h200 2>&1 | FileCheck %s --check-prefix=OTHER
 // Numbers of four bits lie in pairs, their scales in words of four, in groups of 256 rows.
-// A machine without such products says so.
+// Where the matrix unit reads scales in an order of its own, buffers say it. A machine
+// without such products says so.
 
-// OTHER: error: expected operands of a type that 'b200' multiplies, bf16, f8E4M3FN, got 'f4E2M1FN' with a scale for each block of 32; try other types of weights
+// OTHER: error: expected operands of a type that 'h200' multiplies, bf16, f8E4M3FN, got 'f4E2M1FN' with a scale for each block of 32; try other types of weights
+
+// ORDERED: #[[PACKED:.*]] = #schedule.layout<(row = [], column = [16, 32, 64, 128, 256, 4, 8]) -> (byte = 512)>
+// ORDERED: schedule.alloc({{.*}}) as workspace : !schedule.buffer<?x4x256xvector<4xf8E8M0FNU>, #[[PACKED]]>
+// ORDERED: schedule.alloc as weight "[\22w_scale\22]" : !schedule.buffer<4x4x256xvector<4xf8E8M0FNU>, #[[PACKED]]>
 
 // CHECK: schedule.kernel @quantise_512_f4e2m1fn
 // CHECK: schedule.kernel @linear_1024x512_f4e2m1fn_bf16_swiglu_m16(

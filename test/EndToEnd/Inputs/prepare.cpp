@@ -240,6 +240,38 @@ void checkStoredBlocks() {
                  Bytes({100, 0, 0, 0}));
 }
 
+/// Random scales where NVIDIA's descriptions of block scales put them (PTX ISA,
+/// scale factors of tcgen05.mma; cuBLAS, tiles of 128 x 4): of 128 rows and 4
+/// blocks the scale of row r and block b is byte r % 32 * 16 + r / 32 * 4 + b.
+void checkPackedBlocks() {
+  const int rows = 300, blocks = 12, groups = 2, words = 3;
+  HostCheckpoint c;
+  add(c, "w", rows, blocks * 32 / 2, {});
+  c["w"].bytes.assign(size_t(rows * blocks * 16), 0);
+  c["w"].tensor.type = MC_F4E2M1FNX2;
+  add(c, "w_scale", rows, blocks, {});
+  c["w_scale"].tensor.type = MC_F8E8M0FNU;
+  std::vector<uint8_t> expected(groups * words * 1024);
+  uint32_t random = 1;
+  for (int row = 0; row < rows; ++row) {
+    for (int block = 0; block < blocks; ++block) {
+      random = random * 1664525 + 1013904223;
+      const uint8_t scale = uint8_t(1 + (random >> 24) % 254);
+      c["w_scale"].bytes.push_back(scale);
+      const int tile = (row / 256 * words + block / 4) * 2 + row / 128 % 2;
+      expected[size_t(tile * 512 + row % 32 * 16 + row % 128 / 32 * 4 +
+                      block % 4)] = scale;
+    }
+  }
+  mc_binding binding = bind("[\"w\"] block_scale packed 16 32 64 128 256 4 8",
+                            MC_F8E8M0FNUX4, groups, words);
+  binding.rank = 3;
+  binding.shape[2] = 256;
+  std::vector<uint8_t> out(expected.size(), 0xAA);
+  expect("scales in the order of tensor memory",
+         !prepare(&binding, 0, 0, readFrom, &c, out.data()) && out == expected);
+}
+
 } // namespace
 
 int main() {
@@ -249,6 +281,7 @@ int main() {
   checkStored();
   checkBlocks();
   checkStoredBlocks();
+  checkPackedBlocks();
   HostCheckpoint none;
   prepared<float>(none, "[\"missing\"]", MC_F32, 1, 0, 0);
   add(none, "w", 2, 2, {1, 2, 3, 4});
