@@ -21,13 +21,13 @@ using namespace modelc::kernels;
 /// Slots of the ring that feeds a product, and trips that pay for a part of the
 /// sum: at least.
 static constexpr int64_t kMinSlots = 2, kMinTrips = 4;
-/// Rows above which splitting the sum costs more than it can win.
-static constexpr int64_t kMaxSplitRows = 1024;
+/// Parts that the kernel which adds them reads at once, at most.
+static constexpr int64_t kMaxSplits = 64;
 
 SmallVector<Range> Tiling::ranges(int64_t most) {
   SmallVector<Range> list;
   int64_t first = 1;
-  for (int64_t last : {16, 64, 256, 1024}) {
+  for (int64_t last : {16, 64, 128, 256, 512, 1024, 2048}) {
     if (first <= most) {
       list.push_back({first, std::min(last, most)});
       first = last + 1;
@@ -250,23 +250,42 @@ static int64_t fewestRows(ArrayRef<const MmaRow *> rows) {
   return std::max<int64_t>(fewest, 16);
 }
 
+/// Parts of the sum of a tile, at most: more would only add work once the grid
+/// fills the machine twice, and parts that leave the last cache before they are
+/// added cost more than they can win.
+static int64_t mostSplits(const Target &target, const LinearShape &shape,
+                          const LinearTile &tile, Range rows) {
+  int64_t judged = std::min(rows.maximum, kJudgedRows);
+  int64_t grid = llvm::divideCeil(judged, tile.m) *
+                 llvm::divideCeil(shape.columns, tile.n);
+  int64_t cache = std::max(target.cache.l2Bytes, target.cache.llcBytes);
+  int64_t partBytes = rows.maximum * shape.weightRows() * 4;
+  int64_t splits = 1;
+  while (splits < kMaxSplits && grid * splits < 2 * target.execution.units &&
+         2 * partBytes * splits * 2 <= cache) {
+    splits *= 2;
+  }
+  return splits;
+}
+
 /// Tiles of plain loops, whose waves go in step.
-static SmallVector<LinearTile> plainTiles(int64_t elementBits, Range rows,
+static SmallVector<LinearTile> plainTiles(const Target &target,
+                                          const LinearShape &shape, Range rows,
                                           int64_t judged, int64_t fewest) {
   SmallVector<LinearTile> tiles;
+  int64_t elementBits = shape.element.getIntOrFloatBitWidth();
   int64_t mostM = std::max<int64_t>(
       fewest, std::min<int64_t>(256, llvm::PowerOf2Ceil(judged)));
   for (int64_t m = 16; m <= mostM; m *= 2) {
     for (int64_t n = 16; n <= 256; n *= 2) {
       for (int64_t kBytes : {128, 256}) {
         for (int64_t waves : {4, 8}) {
-          for (int64_t splits : {1, 2, 4, 8}) {
-            if (splits > 1 && rows.maximum > kMaxSplitRows) {
-              break;
-            }
+          LinearTile tile = {m, n, kBytes * 8 / elementBits, waves};
+          int64_t most = mostSplits(target, shape, tile, rows);
+          for (tile.splits = 1; tile.splits <= most; tile.splits *= 2) {
             for (bool isSwapped : {false, true}) {
-              tiles.push_back(
-                  {m, n, kBytes * 8 / elementBits, waves, splits, isSwapped});
+              tile.isSwapped = isSwapped;
+              tiles.push_back(tile);
             }
           }
         }
@@ -333,8 +352,7 @@ SmallVector<LinearTile> Tiling::candidates(const LinearShape &shape,
   LinearPreview preview(target, shape, judged);
   MmaRows rowsOfTable = rowsFor(shape);
   SmallVector<LinearTile> tiles =
-      plainTiles(shape.element.getIntOrFloatBitWidth(), rows, judged,
-                 fewestRows(rowsOfTable));
+      plainTiles(target, shape, rows, judged, fewestRows(rowsOfTable));
   tiles.append(
       staggeredTiles(shape, target.execution.matrixPipesPerUnit, judged));
   // Equals stay in the order of enumeration: fewest waves and parts first.
