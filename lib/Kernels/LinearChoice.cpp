@@ -72,8 +72,9 @@ static std::string timed(const Judged::value_type &entry) {
 SmallVector<LinearTile> Tiling::withRoles(const LinearShape &shape,
                                           LinearTile tile) const {
   tile.hasRoles = true;
-  return multipliesBeside(shape, tile) ? SmallVector<LinearTile>{tile}
-                                       : SmallVector<LinearTile>();
+  bool isPossible =
+      multipliesBeside(shape, tile) && reasonAgainst(shape, tile).empty();
+  return isPossible ? SmallVector<LinearTile>{tile} : SmallVector<LinearTile>();
 }
 
 FailureOr<Chosen<LinearTile>>

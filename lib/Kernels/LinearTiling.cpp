@@ -129,12 +129,15 @@ int64_t Tiling::registersPerLane(int64_t waves) const {
                   execution.registerBytesPerUnit / 4 / lanes);
 }
 
-/// A quarter of the registers is left to operands and addresses. A residual
-/// arrives in a register for each element while the sums are still there, and
-/// SwiGLU makes an exponential and a product of each pair. Sums in tensor
-/// memory pass through registers in chunks of columns, as many as there is room
-/// for.
-bool Tiling::holdsSums(const LinearShape &shape, const LinearTile &tile) const {
+/// A quarter of the registers is left to operands and addresses, and where
+/// waves of their own copy, to those. Where waves multiply from registers, a
+/// residual arrives in a register for each element while the sums are still
+/// there, and SwiGLU makes an exponential and a product of each pair; else
+/// SwiGLU replaces sums one by one, and a residual arrives in pairs. Sums in
+/// tensor memory pass through registers in chunks of columns, as many as there
+/// is room for.
+bool Tiling::holdsSums(const LinearShape &shape, const LinearTile &tile,
+                       const MmaRow &row) const {
   int64_t accumulator = tile.m * tile.n * products(shape);
   int64_t lanes = tile.waves * target.execution.waveSize;
   int64_t registers = registersPerLane(tile.waves) * lanes;
@@ -144,9 +147,16 @@ bool Tiling::holdsSums(const LinearShape &shape, const LinearTile &tile) const {
       2 * accumulator >= target.execution.maxRegistersPerThread * lanes) {
     return false;
   }
-  int64_t epilogue = tile.pieceM() * tile.pieceN() *
-                     ((shape.hasResidual ? 1 : 0) + (shape.isSwiglu ? 2 : 0));
-  return 4 * accumulator <= 3 * registers && accumulator + epilogue < registers;
+  int64_t piece = tile.pieceM() * tile.pieceN();
+  if (row.scope == MmaScope::Wave) {
+    int64_t epilogue =
+        piece * ((shape.hasResidual ? 1 : 0) + (shape.isSwiglu ? 2 : 0));
+    return 4 * accumulator <= 3 * registers &&
+           accumulator + epilogue < registers;
+  }
+  int64_t all = accumulator + (shape.hasResidual ? piece / 2 : 0);
+  return 4 * accumulator <= 3 * registers &&
+         (tile.hasRoles ? 4 * all < 3 * registers : all < registers);
 }
 
 /// Workgroups that multiply together load a part of the weight each.
@@ -216,7 +226,7 @@ std::string Tiling::reasonAgainst(const LinearShape &shape,
     if (columns > target.tensorMemory.columns) {
       return "the accumulators exceed tensor memory";
     }
-  } else if (!holdsSums(shape, tile)) {
+  } else if (!holdsSums(shape, tile, *row)) {
     return "the accumulators exceed the registers";
   }
   if (kMinSlots * ringBytes(shape, tile) > target.shared.maxBytesPerWorkgroup) {

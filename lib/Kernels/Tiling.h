@@ -87,7 +87,8 @@ private:
   /// Registers of 4 bytes that a lane of such a workgroup can have.
   int64_t registersPerLane(int64_t waves) const;
   /// Whether the sums of a tile and its epilogue fit into registers.
-  bool holdsSums(const LinearShape &shape, const LinearTile &tile) const;
+  bool holdsSums(const LinearShape &shape, const LinearTile &tile,
+                 const MmaRow &row) const;
   /// Whether scores, results and queries of so many queries and keys fit.
   bool holdsAttention(const HeadShape &shape, int64_t queries, int64_t keys,
                       int64_t waves) const;

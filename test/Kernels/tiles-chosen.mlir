@@ -1,5 +1,6 @@
 // RUN: modelc-opt %s --kernels-lower=target=h200 | FileCheck %s
 // RUN: modelc-opt %s --kernels-lower=target=b200 | FileCheck %s
+// RUN: modelc %src_root/examples/llama-3.1-8b.toml --target=h200 --emit=schedule | FileCheck %s --check-prefix=GATED
 
 // Long sums of few columns are cut, also of many rows, while the parts stay in
 // the last cache; where the grid fills the machine nothing is.
@@ -7,3 +8,16 @@
 // CHECK-DAG: schedule.kernel @linear_64x16384_bf16_m2048({{.*}}note = "{{[^"]*}} parts of the sum
 // CHECK-DAG: schedule.kernel @linear_16384x64_bf16_m2048({{.*}}note = "{{[0-9x]+}}, {{[48]}} waves{{(, weight first)?}}: best preview
 
+// Gate and up of 128 columns each: products of operands in shared memory leave
+// the registers to the sums, and so they do beside a residual.
+// GATED-DAG: schedule.kernel @linear_28672x4096_bf16_swiglu_m16384({{.*}}note = "128x128x64, 8 waves: {{.*}} us
+// GATED-DAG: schedule.kernel @linear_4096x14336_bf16_residual_m16384({{.*}}note = "128x256x64, 8 waves: {{.*}} us
+model.graph @f(%tokens: tensor<?xi32>, %batch: !model.batch) -> tensor<?x64xbf16> attributes {phase = #model.phase<prefill>} {
+  %table = model.weight ["table"] : tensor<8x64xbf16>
+  %x = model.embed %tokens, %table : tensor<?xi32>, tensor<8x64xbf16> -> tensor<?x64xbf16>
+  %up = model.weight ["up"] : tensor<16384x64xbf16>
+  %y = model.linear %x, %up : tensor<?x64xbf16>, tensor<16384x64xbf16> -> tensor<?x16384xbf16>
+  %down = model.weight ["down"] : tensor<64x16384xbf16>
+  %z = model.linear %y, %down : tensor<?x16384xbf16>, tensor<64x16384xbf16> -> tensor<?x64xbf16>
+  model.return %z : tensor<?x64xbf16>
+}
