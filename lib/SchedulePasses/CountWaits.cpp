@@ -304,7 +304,8 @@ static LogicalResult checkFinal(KernelOp kernel, const Target &target) {
 //===----------------------------------------------------------------------===//
 
 static LogicalResult countWhole(KernelOp kernel, const Target &target) {
-  WaitCounter counter(flatten(kernel, target), lagOf(kernel), kUnrolledTrips,
+  int64_t trips = unrolledTrips(kernel);
+  WaitCounter counter(flatten(kernel, target, trips), lagOf(kernel), trips,
                       kernel.getWaves() == 1, static_cast<int>(Queue::Reads));
   WaitPlan plan = counter.plan();
   if (!plan.mistake.empty()) {

@@ -351,6 +351,17 @@ void Flattener::step(Operation *op) {
   }
 }
 
-std::vector<WaitStep> modelc::flatten(KernelOp kernel, const Target &target) {
-  return Flattener(kernel, target).run();
+int64_t modelc::unrolledTrips(KernelOp kernel) {
+  int64_t trips = kUnrolledTrips;
+  kernel.walk([&](CopyOp copy) {
+    if (auto tile = dyn_cast<TileType>(copy.getDestination().getType())) {
+      trips = std::max<int64_t>(trips, tile.getSlots() + 1);
+    }
+  });
+  return trips;
+}
+
+std::vector<WaitStep> modelc::flatten(KernelOp kernel, const Target &target,
+                                      int64_t trips) {
+  return Flattener(kernel, target, trips).run();
 }

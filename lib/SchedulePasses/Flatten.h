@@ -9,13 +9,16 @@
 
 namespace modelc {
 
-/// Trips that loops are written out for: enough for any ring to wrap and to
-/// reach its steady state.
+/// Trips that loops are written out for, at least: enough for what two groups
+/// of waves owe each other to become steady.
 constexpr int64_t kUnrolledTrips = 7;
+/// The same, and enough for every ring of the kernel to wrap.
+int64_t unrolledTrips(schedule::KernelOp kernel);
 
-/// The body of the grid with its loops written out: what each op reads and
-/// writes, the queue and the entries it takes on this machine.
-std::vector<WaitStep> flatten(schedule::KernelOp kernel, const Target &target);
+/// The body of the grid with its loops written out for `trips` trips: what each
+/// op reads and writes, the queue and the entries it takes on this machine.
+std::vector<WaitStep> flatten(schedule::KernelOp kernel, const Target &target,
+                              int64_t trips);
 
 /// The same of one role of a kernel, with what it does to barriers; loops have
 /// `trips` trips. A role of several waves arrives with `waves` of them; `rank`

@@ -7,11 +7,10 @@ using namespace modelc::schedule;
 /// Tiles of a persistent grid that roles are followed over.
 constexpr int64_t kRoleTiles = 4;
 
-std::vector<WaitStep> Flattener::run(RoleOp only, int64_t trips, int64_t waves,
+std::vector<WaitStep> Flattener::run(RoleOp only, int64_t waves,
                                      int64_t ofWorkgroup) {
   role = only;
   rank = ofWorkgroup;
-  unrolledTrips = trips;
   arrivals = only.getElect() ? 1 : waves;
   LoopOp grid = kernel.getGrid();
   for (int64_t i = 0; i < (grid.getPersistent() ? kRoleTiles : 1); ++i) {
@@ -64,6 +63,6 @@ void Flattener::addSignal(ArriveOp arrive, WaitStep &step) {
 std::vector<WaitStep> modelc::flattenRole(RoleOp role, const Target &target,
                                           int64_t trips, int64_t waves,
                                           int64_t rank) {
-  return Flattener(role->getParentOfType<KernelOp>(), target)
-      .run(role, trips, waves, rank);
+  return Flattener(role->getParentOfType<KernelOp>(), target, trips)
+      .run(role, waves, rank);
 }

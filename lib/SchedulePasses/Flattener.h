@@ -14,14 +14,14 @@ namespace modelc {
 
 class Flattener {
 public:
-  Flattener(schedule::KernelOp kernel, const Target &target)
-      : kernel(kernel), target(target) {}
+  /// Loops have `trips` trips.
+  Flattener(schedule::KernelOp kernel, const Target &target, int64_t trips)
+      : kernel(kernel), target(target), unrolledTrips(trips) {}
   std::vector<WaitStep> run() {
     block(kernel.getGrid().getBody().front());
     return std::move(steps);
   }
-  std::vector<WaitStep> run(schedule::RoleOp only, int64_t trips, int64_t waves,
-                            int64_t rank);
+  std::vector<WaitStep> run(schedule::RoleOp only, int64_t waves, int64_t rank);
 
 private:
   using Origin = llvm::SmallVector<StorageKey, 1>;
@@ -55,7 +55,7 @@ private:
   llvm::DenseMap<mlir::Operation *, int> loopNumbers;
   llvm::DenseMap<mlir::Value, size_t> tokens;
   int loopNumber = -1;
-  int64_t trip = 0, round = 0, unrolledTrips = kUnrolledTrips;
+  int64_t trip = 0, round = 0, unrolledTrips;
   schedule::RoleOp role; ///< null: the whole kernel
   int64_t arrivals = 1, rank = 0;
 };
