@@ -68,6 +68,8 @@ struct LinearTile {
   bool hasRoles = false;
   /// Workgroups, neighbours along m, that multiply together.
   int64_t cluster = 1;
+  /// Of the ring of operands, at most; 0: as the pipeline chooses.
+  int64_t slots = 0;
   /// Of the kernel that adds the parts: rows and columns of d.
   int64_t reduceM = 1, reduceN = 1024, reduceWaves = 4;
 };

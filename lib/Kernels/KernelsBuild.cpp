@@ -171,6 +171,7 @@ static void buildLinearPart(const Request &r, bool isReduce) {
   tile.piecesN = s.integer("pieces_n", 1);
   tile.hasRoles = s.flag("roles");
   tile.cluster = s.integer("cluster", tile.cluster);
+  tile.slots = s.integer("slots", tile.slots);
   tile.reduceM = s.integer("reduce_m", tile.reduceM);
   tile.reduceN = s.integer("reduce_n", tile.reduceN);
   auto build = isReduce ? buildLinearReduce : buildLinear;

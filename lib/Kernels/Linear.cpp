@@ -256,6 +256,9 @@ KernelOp kernels::buildLinear(OpBuilder &builder, const Label &label,
   if (tile.hasRoles) {
     kernel->setAttr("roles", builder.getBoolAttr(true));
   }
+  if (tile.slots) {
+    kernel->setAttr("slots", builder.getI64IntegerAttr(tile.slots));
+  }
   if (tile.cluster > 1) {
     kernel.setCluster(tile.cluster);
   }

@@ -154,10 +154,12 @@ LinearPreview::Workgroup LinearPreview::describe(const LinearTile &tile,
       llvm::divideCeil(llvm::divideCeil(shape.inputs, tile.k), tile.splits));
   one.aBytes = m * k * inputBytes;
   one.bBytes = products * n * k * weightBytes / cluster;
-  one.slots =
-      target.ringSlots(static_cast<int64_t>(one.aBytes + one.bBytes),
-                       target.shared.maxBytesPerWorkgroup,
-                       target.copy.boxes && row.scope != MmaScope::Wave);
+  auto slotBytes = static_cast<int64_t>(one.aBytes + one.bBytes);
+  int64_t most = target.shared.maxBytesPerWorkgroup;
+  one.slots = tile.slots ? std::min(tile.slots, most / slotBytes)
+                         : target.ringSlots(slotBytes, most,
+                                            target.copy.boxes &&
+                                                row.scope != MmaScope::Wave);
   // Grids of parts of the sum keep their plain order.
   auto ordered = static_cast<double>(target.tileRowsOfChiplet());
   one.groupRows = tile.splits > 1 ? tileRows : std::min(tileRows, ordered);

@@ -278,6 +278,17 @@ static int64_t mostSplits(const Target &target, const LinearShape &shape,
   return splits;
 }
 
+/// Where every workgroup has a unit of its own, its ring takes all there is.
+static void deepenRing(const Target &target, const LinearShape &shape,
+                       LinearTile &tile, Range rows) {
+  constexpr int64_t kMostSlots = 8;
+  int64_t grid = llvm::divideCeil(rows.maximum, tile.m) *
+                 llvm::divideCeil(shape.columns, tile.n) * tile.splits;
+  if (grid <= target.execution.units && !tile.isStaggered()) {
+    tile.slots = kMostSlots;
+  }
+}
+
 /// Tiles of plain loops, whose waves go in step.
 static SmallVector<LinearTile> plainTiles(const Target &target,
                                           const LinearShape &shape, Range rows,
@@ -371,6 +382,7 @@ SmallVector<LinearTile> Tiling::candidates(const LinearShape &shape,
     const MmaRow *row = rowFor(rowsOfTable, shape, tile);
     if (reasonAgainst(shape, tile, row).empty()) {
       chooseReduce(tile, shape, target.execution.waveSize);
+      deepenRing(target, shape, tile, rows);
       legal.push_back({preview.seconds(tile, *row), legal.size(), tile});
     }
   }

@@ -4,9 +4,16 @@
 
 // Long sums of few columns are cut, also of many rows, while the parts stay in
 // the last cache; where the grid fills the machine nothing is.
-// CHECK-DAG: schedule.kernel @linear_64x16384_bf16_m16({{.*}}note = "{{[^"]*}}, 32 parts of the sum
+// CHECK-DAG: schedule.kernel @linear_64x16384_bf16_m16({{.*}}note = "{{[^"]*}}, {{[1-9][0-9]}} parts of the sum
 // CHECK-DAG: schedule.kernel @linear_64x16384_bf16_m2048({{.*}}note = "{{[^"]*}} parts of the sum
 // CHECK-DAG: schedule.kernel @linear_16384x64_bf16_m2048({{.*}}note = "{{[0-9x]+}}, {{[48]}} waves{{(, weight first)?}}: best preview
+
+// Where every workgroup has a unit of its own, its ring takes all there is.
+// RUN: modelc %src_root/examples/llama-3.1-8b.toml --target=mi355x --emit=schedule | FileCheck %s --check-prefix=ALONE
+// ALONE-LABEL: schedule.kernel @linear_4096x4096_bf16_residual_m16({{.*}} slots = 8 : i64
+// ALONE-LABEL: schedule.kernel @linear_28672x4096_bf16_swiglu_m16384(
+// ALONE-NOT: slots = {{[0-9]+}} : i64
+// ALONE: schedule.loop
 
 // Gate and up of 128 columns each: products of operands in shared memory leave
 // the registers to the sums, and so they do beside a residual.
