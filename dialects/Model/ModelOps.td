@@ -3,15 +3,8 @@
 #ifndef DIALECTS_MODEL_MODELOPS_TD
 #define DIALECTS_MODEL_MODELOPS_TD
 
+include "dialects/Model/ModelCollectives.td"
 include "dialects/Model/ModelStructure.td"
-
-def Model_Tokens : 1DTensorOf<[I32]>;
-def Model_Rows : 2DTensorOf<[BF16, F16, F32, F8E4M3FN, F4E2M1FN]>;
-def Model_Matrix : 2DTensorOf<[BF16, F16, F32, F8E4M3FN, F4E2M1FN]>;
-/// Of rows of 8 bits; of blocks of rows of 4 bits.
-def Model_LinearScales
-    : AnyTypeOf<[1DTensorOf<[F32]>, 2DTensorOf<[F8E8M0FNU, F8E4M3FN]>]>;
-def Model_Vector : 1DTensorOf<[BF16, F16, F32]>;
 
 def Model_EmbedOp : Model_Op<"embed", [Pure]> {
   let summary = "row of the table for each token";
@@ -74,9 +67,12 @@ def Model_LinearOp : Model_Op<"linear", [Pure, AttrSizedOperandSegments]> {
     `out = x * weight^T`, accumulated in f32, then in this order where given:
     multiplied by `x_scale[row] * weight_scale[column]` (8-bit `x` and
     `weight`), plus `bias`, SwiGLU, plus `residual`, and rounded once. Of 4-bit
-    `x` and `weight` (MXFP4) every block of 32 neighbours of a row has a scale,
-    by which its numbers are multiplied first; beside such a weight `x` may have
-    8 bits and a scale for each row.
+    `x` and `weight` every block of 32 neighbours of a row (MXFP4) or 16 (NVFP4)
+    has a scale, by which its numbers are multiplied first; beside a weight in
+    MXFP4 `x` may have 8 bits and a scale for each row. The second scales of NVFP4
+    are of whole tensors: what was accumulated is multiplied by
+    `x_tensor_scale[0] * weight_tensor_scale[column]`. There is one for each
+    column because the weight may be several tensors, one below the other.
 
     `swiglu`: the upper half of the weight's rows is the gate, the lower half the
     up projection; the result has half as many columns, `silu(gate) * up`.
@@ -97,13 +93,16 @@ def Model_LinearOp : Model_Op<"linear", [Pure, AttrSizedOperandSegments]> {
   let arguments = (ins Model_Rows:$x, Model_Matrix:$weight,
       Optional<Model_LinearScales>:$x_scale,
       Optional<Model_LinearScales>:$weight_scale,
+      Optional<Model_Scales>:$x_tensor_scale,
+      Optional<Model_Scales>:$weight_tensor_scale,
       Optional<Model_Vector>:$bias, Optional<Model_Rows>:$residual,
       UnitAttr:$swiglu);
   let results = (outs Model_Rows:$out);
   let builders = [OpBuilder<(ins "::mlir::Value":$x, "::mlir::Value":$weight,
       CArg<"::mlir::Value", "{}">:$bias)>];
   let assemblyFormat = [{
-    $x `,` $weight (`scaled` $x_scale^ `,` $weight_scale)? (`bias` $bias^)?
+    $x `,` $weight (`scaled` $x_scale^ `,` $weight_scale)?
+    (`tensor_scaled` $x_tensor_scale^ `,` $weight_tensor_scale)? (`bias` $bias^)?
     (`swiglu` $swiglu^)? (`residual` $residual^)? attr-dict
     `:` type(operands) `->` type($out)
   }];
@@ -239,7 +238,8 @@ def Model_AttentionOp : Model_Op<"attention", [AllTypesMatch<["q", "out"]>]> {
 def Model_SwigluOp : Model_Op<"swiglu", [Pure, AllTypesMatch<["gate", "up"]>]> {
   let summary = "silu(gate) * up";
   let description = [{
-    Computed in f32. With `scale` the result is 8-bit, as in `model.norm`.
+    Computed in f32. With `scale` the result has 8 or 4 bits, as in
+    `model.quantise`.
 
     ```mlir
     model.graph @swiglu(%g: tensor<?x96xbf16>, %u: tensor<?x96xbf16>)
@@ -251,10 +251,12 @@ def Model_SwigluOp : Model_Op<"swiglu", [Pure, AllTypesMatch<["gate", "up"]>]> {
     }
     ```
   }];
-  let arguments = (ins Model_Rows:$gate, Model_Rows:$up);
+  let arguments = (ins Model_Rows:$gate, Model_Rows:$up,
+      Optional<Model_Scales>:$tensor_scale);
   let results = (outs Model_Rows:$out, Optional<Model_LinearScales>:$scale);
   let assemblyFormat = [{
-    $gate `,` $up attr-dict `:` type($gate) `->` type($out)
+    $gate `,` $up (`tensor_scaled` $tensor_scale^)? attr-dict
+    `:` type($gate) (`,` type($tensor_scale)^)? `->` type($out)
     (`scale` type($scale)^)?
   }];
   let hasVerifier = 1;
@@ -287,11 +289,12 @@ def Model_QuantiseOp : Model_Op<"quantise", [Pure]> {
     power of two of the type; numbers over 6 become 6.
 
     With scales of f8E4M3FN every block of 16 has one (NVFP4): its largest
-    magnitude over 6, rounded; numbers are divided by what it was rounded to. The
-    second scale of NVFP4, one f32 of the whole tensor, is taken as 1: scales of
+    magnitude over 6, over `tensor_scale`, rounded; numbers are divided by what it
+    was rounded to, times `tensor_scale`. That second scale is one number of all
+    rows, known before the run (calibrated): one that follows the run would need a
+    pass over all rows before the first is stored. Without it, it is 1: scales of
     blocks reach from 2^-9 to 448, which holds largest magnitudes from 0.012 to
-    2688, and a scale that follows the run would need a pass over all rows before
-    the first is stored.
+    2688.
 
     ```mlir
     model.graph @blocks(%x: tensor<?x64xbf16>, %w: tensor<96x64xf4E2M1FN>,
@@ -308,12 +311,23 @@ def Model_QuantiseOp : Model_Op<"quantise", [Pure]> {
           : tensor<?x64xbf16> -> tensor<?x64xf8E4M3FN> scale tensor<?xf32>
       model.return %y : tensor<?x64xf8E4M3FN>
     }
+    model.graph @two_scales(%x: tensor<?x64xbf16>, %xt: tensor<1xf32>,
+        %w: tensor<96x64xf4E2M1FN>, %ws: tensor<96x4xf8E4M3FN>,
+        %wt: tensor<96xf32>) -> tensor<?x96xbf16> {
+      %y, %scale = model.quantise %x tensor_scaled %xt : tensor<?x64xbf16>, tensor<1xf32>
+          -> tensor<?x64xf4E2M1FN> scale tensor<?x4xf8E4M3FN>
+      %z = model.linear %y, %w scaled %scale, %ws tensor_scaled %xt, %wt
+          : tensor<?x64xf4E2M1FN>, tensor<96x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>,
+            tensor<96x4xf8E4M3FN>, tensor<1xf32>, tensor<96xf32> -> tensor<?x96xbf16>
+      model.return %z : tensor<?x96xbf16>
+    }
     ```
   }];
-  let arguments = (ins Model_Rows:$x);
+  let arguments = (ins Model_Rows:$x, Optional<Model_Scales>:$tensor_scale);
   let results = (outs Model_Rows:$out, Model_LinearScales:$scale);
   let assemblyFormat = [{
-    $x attr-dict `:` type($x) `->` type($out) `scale` type($scale)
+    $x (`tensor_scaled` $tensor_scale^)? attr-dict `:` type(operands)
+    `->` type($out) `scale` type($scale)
   }];
   let hasVerifier = 1;
 }
@@ -360,40 +374,6 @@ def Model_SampleOp : Model_Op<"sample", [Pure]> {
     $logits `,` $batch $sampling (`top_k` $top_k^)? (`top_p` $top_p^)?
     (`temperature` $temperature^)? attr-dict `:` type($logits) `->` type($out)
   }];
-  let hasVerifier = 1;
-}
-
-def Model_AllReduceOp : Model_Op<"all_reduce", [Pure, AllTypesMatch<["x", "out"]>]> {
-  let summary = "sum over the ranks, on every rank";
-  let description = [{
-    ```mlir
-    model.graph @all_reduce(%x: tensor<?x64xbf16>) -> tensor<?x64xbf16>
-        attributes {ranks = 4 : i64} {
-      %y = model.all_reduce %x : tensor<?x64xbf16>
-      model.return %y : tensor<?x64xbf16>
-    }
-    ```
-  }];
-  let arguments = (ins Model_Rows:$x);
-  let results = (outs Model_Rows:$out);
-  let assemblyFormat = "$x attr-dict `:` type($x)";
-  let hasVerifier = 1;
-}
-
-def Model_AllGatherOp : Model_Op<"all_gather", [Pure]> {
-  let summary = "the ranks' columns side by side, on every rank";
-  let description = [{
-    ```mlir
-    model.graph @all_gather(%x: tensor<?x80xbf16>) -> tensor<?x320xbf16>
-        attributes {ranks = 4 : i64} {
-      %y = model.all_gather %x : tensor<?x80xbf16> -> tensor<?x320xbf16>
-      model.return %y : tensor<?x320xbf16>
-    }
-    ```
-  }];
-  let arguments = (ins Model_Rows:$x);
-  let results = (outs Model_Rows:$out);
-  let assemblyFormat = "$x attr-dict `:` type($x) `->` type($out)";
   let hasVerifier = 1;
 }
 

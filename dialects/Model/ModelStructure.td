@@ -10,6 +10,13 @@ include "mlir/IR/OpAsmInterface.td"
 include "mlir/IR/OpBase.td"
 include "mlir/IR/SymbolInterfaces.td"
 
+def Model_Tokens : 1DTensorOf<[I32]>;
+def Model_Rows : 2DTensorOf<[BF16, F16, F32, F8E4M3FN, F4E2M1FN]>;
+def Model_Matrix : 2DTensorOf<[BF16, F16, F32, F8E4M3FN, F4E2M1FN]>;
+/// Of rows of 8 bits; of blocks of rows of 4 bits.
+def Model_LinearScales
+    : AnyTypeOf<[1DTensorOf<[F32]>, 2DTensorOf<[F8E8M0FNU, F8E4M3FN]>]>;
+def Model_Vector : 1DTensorOf<[BF16, F16, F32]>;
 def Model_Scales : 1DTensorOf<[F32]>;
 
 class Model_Op<string mnemonic, list<Trait> traits = []>
@@ -131,12 +138,15 @@ def Model_WeightOp : Model_Op<"weight",
     The type is what *one* rank holds of *one* layer. Several sources are joined
     along dimension 0, each below the one before it. `stored` is the element type in the checkpoint where it differs: the loader
     converts, to 8 bits with one scale for each row, to 4 bits with one for each
-    block of 32 neighbours. `channel_scale` makes the
+    block of neighbours. `channel_scale` makes the
     weight those scales of rows: of each row of the whole tensor, whatever part of it
     this rank holds, the largest magnitude over the largest finite number of
     the 8-bit type. `block_scale` makes it those of blocks, as `model.quantise`
-    states them. `default x` is for a tensor that a checkpoint may lack: then
-    each element is x.
+    states them. `tensor_scale` makes it the second scale of NVFP4, for each row
+    that of its whole tensor: the largest magnitude over the largest numbers of
+    both types, 6 x 448, or the checkpoint's own. `largest` makes it one number,
+    the largest of all sources. `default x` is for a tensor that a checkpoint may
+    lack: then each element is x.
 
     ```mlir
     model.graph @weights() -> tensor<192x64xbf16> {
@@ -146,17 +156,27 @@ def Model_WeightOp : Model_Op<"weight",
       %gu = model.weight ["gate.weight" split 0 of 2, "up.weight" split 0 of 2]
           : tensor<192x64xbf16>
       %ks = model.weight ["k_scale"] default 1.0 : tensor<1xf32>
+      %ts = model.weight ["gate.weight", "up.weight"] tensor_scale : tensor<192xf32>
+      %xs = model.weight ["gate.input_scale", "up.input_scale"] largest default 1.0 : tensor<1xf32>
       model.return %gu : tensor<192x64xbf16>
     }
     ```
   }];
   let arguments = (ins Model_SourcesAttr:$sources,
       OptionalAttr<TypeAttr>:$stored, UnitAttr:$channel_scale,
-      UnitAttr:$block_scale, OptionalAttr<F64Attr>:$absent);
+      UnitAttr:$block_scale, UnitAttr:$tensor_scale, UnitAttr:$largest,
+      OptionalAttr<F64Attr>:$absent);
   let results = (outs AnyRankedTensor:$result);
+  let builders = [OpBuilder<(ins "::mlir::RankedTensorType":$type,
+      "::llvm::ArrayRef<::modelc::model::SourceAttr>":$sources), [{
+    $_state.getOrAddProperties<Properties>().sources =
+        SourcesAttr::get($_builder.getContext(), sources);
+    $_state.addTypes(type);
+  }]>];
   let assemblyFormat = [{
     $sources (`stored` $stored^)? (`channel_scale` $channel_scale^)?
-    (`block_scale` $block_scale^)? (`default` $absent^)? attr-dict `:` type($result)
+    (`block_scale` $block_scale^)? (`tensor_scale` $tensor_scale^)?
+    (`largest` $largest^)? (`default` $absent^)? attr-dict `:` type($result)
   }];
   let hasVerifier = 1;
 }

@@ -58,6 +58,25 @@ static LogicalResult verifyScale(Operation *op, Value out, Value scale) {
   return scale ? verifyFits(op, out, scale) : success();
 }
 
+/// The second scale of NVFP4: one number beside scales of blocks with a
+/// fraction.
+static LogicalResult verifyTensorScale(Operation *op, Value tensorScale,
+                                       Value scale) {
+  if (!tensorScale) {
+    return success();
+  }
+  if (!hasSize(tensorScale, 1)) {
+    return op->emitOpError("expected one scale of all rows for "
+                           "'tensor_scaled', got ")
+           << tensorScale.getType();
+  }
+  if (!scale || !isa<Float8E4M3FNType>(elementType(scale))) {
+    return op->emitOpError("expected 'tensor_scaled' only beside scales of "
+                           "blocks of f8E4M3FN");
+  }
+  return success();
+}
+
 static LogicalResult verifyPositive(Operation *op, StringRef name,
                                     const APFloat &value) {
   if (value.isFiniteNonZero() && !value.isNegative()) {
@@ -114,7 +133,9 @@ void LinearOp::build(OpBuilder &builder, OperationState &state, Value x,
   auto out = RankedTensorType::get({type.getDimSize(0), outputs},
                                    type.getElementType());
   build(builder, state, out, x, weight, /*x_scale=*/Value(),
-        /*weight_scale=*/Value(), bias, /*residual=*/Value(), /*swiglu=*/false);
+        /*weight_scale=*/Value(), /*x_tensor_scale=*/Value(),
+        /*weight_tensor_scale=*/Value(), bias, /*residual=*/Value(),
+        /*swiglu=*/false);
 }
 
 static LogicalResult verifyLinearScales(LinearOp op) {
@@ -146,7 +167,13 @@ static LogicalResult verifyLinearScales(LinearOp op) {
            << op.getOutputs() << " rows of the weight, got "
            << op.getWeightScale().getType();
   }
-  return success();
+  if (op.getWeightTensorScale() &&
+      !hasSize(op.getWeightTensorScale(), op.getOutputs())) {
+    return op.emitOpError("expected a scale of its tensor for each of ")
+           << op.getOutputs() << " rows of the weight, got "
+           << op.getWeightTensorScale().getType();
+  }
+  return verifyTensorScale(op, op.getXTensorScale(), op.getXScale());
 }
 
 LogicalResult LinearOp::verify() {
@@ -243,7 +270,9 @@ LogicalResult SwigluOp::verify() {
            << columns(getGate()) << " columns in the result, got "
            << columns(getOut());
   }
-  return verifyScale(*this, getOut(), getScale());
+  return failed(verifyScale(*this, getOut(), getScale()))
+             ? failure()
+             : verifyTensorScale(*this, getTensorScale(), getScale());
 }
 
 LogicalResult QuantiseOp::verify() {
@@ -256,7 +285,9 @@ LogicalResult QuantiseOp::verify() {
     return emitOpError("expected an input of more than 8 bits, got ")
            << elementType(getX());
   }
-  return verifyScale(*this, getOut(), getScale());
+  return failed(verifyScale(*this, getOut(), getScale()))
+             ? failure()
+             : verifyTensorScale(*this, getTensorScale(), getScale());
 }
 
 LogicalResult SampleOp::verify() {

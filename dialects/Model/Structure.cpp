@@ -143,8 +143,9 @@ LogicalResult LayersOp::verifyRegions() {
 
 void WeightOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
   std::string name = getShortName(*this);
-  setName(getResult(),
-          getChannelScale() || getBlockScale() ? name + "_scale" : name);
+  setName(getResult(), getTensorScale() ? name + "_tensor_scale"
+                       : getChannelScale() || getBlockScale() ? name + "_scale"
+                                                              : name);
 }
 
 /// "{layer}" is the only placeholder and stands only inside layers.
@@ -184,16 +185,16 @@ LogicalResult WeightOp::verify() {
     return emitOpError("expected 'stored' to be a float type, got ")
            << *getStored();
   }
-  if (getChannelScale() &&
+  if ((getChannelScale() || getTensorScale() || getLargest()) &&
       (getType().getRank() != 1 || !getType().getElementType().isF32())) {
     return emitOpError("expected scales to be a vector of f32, got ")
            << getType();
   }
   if (getBlockScale() &&
       (getType().getRank() != 2 ||
-       !isa<Float8E8M0FNUType>(getType().getElementType()))) {
+       !isa<Float8E8M0FNUType, Float8E4M3FNType>(getType().getElementType()))) {
     return emitOpError("expected scales of blocks to be a matrix of "
-                       "f8E8M0FNU, got ")
+                       "f8E8M0FNU or f8E4M3FN, got ")
            << getType();
   }
   for (SourceAttr source : getSources()) {

@@ -51,11 +51,11 @@ Value Model::weight(StringRef name, ArrayRef<int64_t> shape, Where where) {
     return known;
   }
   auto source = model::SourceAttr::get(builder.getContext(), name);
-  auto op = model::WeightOp::create(
-      builder, where.in(builder.getContext()), type,
-      model::SourcesAttr::get(builder.getContext(), source),
-      storedType == elementType ? TypeAttr() : TypeAttr::get(storedType),
-      /*channel_scale=*/false, /*block_scale=*/false, /*absent=*/FloatAttr());
+  auto op = model::WeightOp::create(builder, where.in(builder.getContext()),
+                                    type, source);
+  if (storedType != elementType) {
+    op.setStored(storedType);
+  }
   known = op;
   return known;
 }
@@ -105,7 +105,8 @@ Value Model::attention(Value q, Value k, Value v, const CacheOptions &options,
 
 Value Model::swiglu(Value gate, Value up, Where where) {
   return model::SwigluOp::create(builder, where.in(builder.getContext()),
-                                 gate.getType(), /*scale=*/Type(), gate, up)
+                                 gate.getType(), /*scale=*/Type(), gate, up,
+                                 /*tensor_scale=*/Value())
       .getOut();
 }
 

@@ -34,8 +34,10 @@ static std::string wordsOf(StringRef source) {
   StringRef words = layer == StringRef::npos ? first : first.substr(layer + 8);
   words.consume_front("model.");
   words.consume_back(".weight");
-  bool isScale = source.rsplit(']').second.contains("_scale");
-  return words.str() + (isScale ? "_scale" : "");
+  StringRef what = source.rsplit(']').second;
+  return words.str() + (what.contains("tensor_scale") ? "_tensor_scale"
+                        : what.contains("_scale")     ? "_scale"
+                                                      : "");
 }
 
 /// The name of the argument that the first launch passes the buffer as.

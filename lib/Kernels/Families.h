@@ -43,10 +43,17 @@ struct LinearShape {
   bool isScaled = false;
   /// Of w along k, and of a where its rows have none.
   BlockScales blockScales;
+  /// Beside scales of blocks an f32 scale of all of a, and of each row of w.
+  bool isTensorScaled = false;
   bool hasResidual = false;
   bool isSwiglu = false;
   /// Rows of w; with swiglu those of gate lie above those of up.
   int64_t weightRows() const { return isSwiglu ? 2 * columns : columns; }
+  /// Rows of its scales of blocks up to those of up, which begin a group.
+  int64_t scaleRowsOfGate() const { return llvm::alignTo(columns, kScaleRows); }
+  int64_t scaleRows() const {
+    return isSwiglu ? 2 * scaleRowsOfGate() : columns;
+  }
   mlir::Type weightElement() const { return weight ? weight : element; }
   bool scalesWeightRows() const { return isScaled && !blockScales; }
   bool scalesInputBlocks() const { return blockScales && !isScaled; }
@@ -75,14 +82,14 @@ struct LinearTile {
 };
 
 /// Arguments: a, w, [a_scales], [w_scales of blocks], [a_scale], [w_scale],
-/// [bias], [residual], d, m; with splits > 1: a, w, [scales of blocks],
-/// partial[m, splits, weight rows] in f32, m.
+/// [a_tensor_scale, w_tensor_scale], [bias], [residual], d, m; with splits > 1:
+/// a, w, [scales of blocks], partial[m, splits, weight rows] in f32, m.
 schedule::KernelOp buildLinear(mlir::OpBuilder &builder, const Label &label,
                                const LinearShape &shape, const LinearTile &tile,
                                Range rows);
 
 /// Adds the parts and applies the epilogue. Arguments: partial, [a_scale],
-/// [w_scale], [bias], [residual], d, m.
+/// [w_scale], [a_tensor_scale, w_tensor_scale], [bias], [residual], d, m.
 schedule::KernelOp buildLinearReduce(mlir::OpBuilder &builder,
                                      const Label &label,
                                      const LinearShape &shape,
@@ -116,12 +123,13 @@ struct QuantiseShape {
   int64_t columns = 0;
   mlir::Type element;
   mlir::Type result;
-  bool isSwiglu = false; ///< of silu(gate) * up instead of x
-  BlockScales scales;    ///< of blocks of the result; none: of rows
+  bool isSwiglu = false;       ///< of silu(gate) * up instead of x
+  BlockScales scales;          ///< of blocks of the result; none: of rows
+  bool isTensorScaled = false; ///< those over one f32 scale of all
 };
 
-/// Arguments: x (or gate, up), out, scale, m. A result of four bits has scales
-/// of blocks.
+/// Arguments: x (or gate, up), [tensor_scale], out, scale, m. A result of four
+/// bits has scales of blocks.
 schedule::KernelOp buildQuantise(mlir::OpBuilder &builder, const Label &label,
                                  const QuantiseShape &shape,
                                  const RowTile &tile, Range rows);

@@ -2,7 +2,6 @@
 
 #include "lib/Kernels/Formats.h"
 #include "llvm/ADT/TypeSwitch.h"
-#include "llvm/Support/Format.h"
 
 using namespace mlir;
 using namespace modelc;
@@ -97,6 +96,12 @@ void GraphLowering::releaseOperands(Operation *op) {
   }
 }
 
+/// Rows of the scales of a matrix of so many rows: those of up begin a group.
+static int64_t scaleRows(Value scale, int64_t rows) {
+  model::LinearOp linear = swigluScaledBy(scale);
+  return linear ? 2 * llvm::alignTo(rows / 2, kScaleRows) : rows;
+}
+
 /// The type of numbers whose blocks or rows the value scales; null: of none.
 static Type scaledBy(Value scale) {
   auto elementOf = [](Value value) {
@@ -126,7 +131,8 @@ BufferType GraphLowering::storedAs(Value value) const {
           numbers ? blockScalesOf(numbers, element, &library.tiling.target)
                   : BlockScales()) {
     return BufferType::get(
-        context, scaleShape(scales, shape[0], shape[1] * scales.block),
+        context,
+        scaleShape(scales, scaleRows(value, shape[0]), shape[1] * scales.block),
         scales.wordType(), scales.packing());
   }
   shape.back() /= packedNumbers(stored(element));
@@ -301,86 +307,6 @@ LogicalResult GraphLowering::lower(model::ReturnOp op) {
     if (bufferOf(value) != wanted.lookup(value)) {
       return op.emitError("expected to return what an op of the graph makes");
     }
-  }
-  return success();
-}
-
-std::string kernels::sourceOf(model::WeightOp weight, bool isDoubled) {
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  os << "[";
-  llvm::interleaveComma(weight.getSources(), os, [&](model::SourceAttr source) {
-    os << source.getName();
-    if (source.getParts() > 1) {
-      os << " split " << source.getDim() << " of " << source.getParts();
-    }
-    if (source.getCopies() > 1) {
-      os << " copies " << source.getCopies();
-    }
-    if (source.getFirstRank()) {
-      os << " first rank";
-    }
-  });
-  os << "]";
-  if (weight.getStored()) {
-    os << " stored " << *weight.getStored();
-  }
-  if (weight.getChannelScale()) {
-    os << " channel_scale";
-  }
-  if (weight.getBlockScale()) {
-    os << " block_scale";
-  }
-  if (weight.getAbsent()) {
-    os << llvm::format(" default %g", weight.getAbsent()->convertToDouble());
-  }
-  if (isDoubled) {
-    os << " doubled";
-  }
-  return text;
-}
-
-/// Whether it scales numbers of 8 bits that the machine keeps as their halves.
-bool GraphLowering::isDoubledScale(model::WeightOp op) const {
-  bool isScale = op.getChannelScale() ||
-                 llvm::any_of(op->getUsers(), llvm::IsaPred<model::CacheOp>);
-  return isScale && isHalved(stored(Float8E4M3FNType::get(op->getContext())));
-}
-
-LogicalResult GraphLowering::lower(model::WeightOp op) {
-  BufferType type = storedAs(op.getResult());
-  NamedBuffer buffer = {StorageRole::Weight,
-                        sourceOf(op, isDoubledScale(op)),
-                        SmallVector<int64_t>(type.getShape()),
-                        type.getElementType(),
-                        {},
-                        type.getPacked()};
-  if (layer) {
-    buffer.sizes.push_back(layer);
-  }
-  storage[op.getResult()] = {
-      layer ? plan.local(buffer) : plan.named(buffer), {}, {}};
-  return success();
-}
-
-LogicalResult GraphLowering::lower(model::CacheOp op) {
-  model::CacheType cache = op.getResult().getType();
-  if (!cache.getPage()) {
-    return op.emitError("expected a cache with pages, got none; try "
-                        "model-bind");
-  }
-  NamedBuffer buffer = {StorageRole::Cache,
-                        "k_cache",
-                        {kDynamic, cache.getKvHeads(), cache.getHeadDim()},
-                        stored(cache.getElementType()),
-                        {plan.sizes.cacheRows, layer}};
-  Value keys = plan.local(buffer);
-  buffer.source = "v_cache";
-  Value values = plan.local(buffer);
-  storage[op.getResult()] = {keys, {}, values, {}, {}};
-  if (op.getKScale()) {
-    storage[op.getResult()].keyScale = bufferOf(op.getKScale());
-    storage[op.getResult()].valueScale = bufferOf(op.getVScale());
   }
   return success();
 }

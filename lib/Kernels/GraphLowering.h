@@ -34,6 +34,10 @@ private:
   mlir::Value destination(mlir::Value result, mlir::Value rows);
   void bind(mlir::Value result, mlir::Value rows);
   mlir::Value bufferOf(mlir::Value value) { return storage[value].buffer; }
+  llvm::SmallVector<mlir::Value> buffersOf(mlir::ValueRange values) {
+    return llvm::map_to_vector(
+        values, [&](mlir::Value value) { return bufferOf(value); });
+  }
   mlir::Value rowsOf(mlir::Value value) { return storage[value].rows; }
   /// The element type that the target stores it as.
   mlir::Type stored(mlir::Type type) const;
@@ -105,6 +109,9 @@ private:
   /// Of the values that a block yields: the buffers they must end up in.
   llvm::DenseMap<mlir::Value, mlir::Value> wanted;
 };
+
+/// The linear with SwiGLU whose weight's blocks the value scales, or null.
+model::LinearOp swigluScaledBy(mlir::Value scale);
 
 /// What the loader of a checkpoint must do to fill the buffer, as text that
 /// targets/host/README.md explains.

@@ -71,11 +71,7 @@ LogicalResult GraphLowering::lower(model::NormOp op) {
   shape.hasResidual = static_cast<bool>(op.getResidual());
   shape.hasSum = static_cast<bool>(op.getSum());
   shape.epsilon = op.getEps().convertToDouble();
-  SmallVector<Value> arguments = {bufferOf(op.getX()),
-                                  bufferOf(op.getWeight())};
-  if (op.getResidual()) {
-    arguments.push_back(bufferOf(op.getResidual()));
-  }
+  SmallVector<Value> arguments = buffersOf(op->getOperands());
   for (Value result : op->getResults()) {
     bind(result, rows);
     arguments.push_back(bufferOf(result));
@@ -93,15 +89,16 @@ LogicalResult GraphLowering::lower(model::QuantiseOp op) {
                          elementOf(op.getX()),
                          numberType(stored(elementOf(op.getOut()))),
                          false,
-                         {}};
+                         {},
+                         static_cast<bool>(op.getTensorScale())};
   shape.scales = scalesFor(shape.result, op.getScale(), library.tiling.target);
   if (failed(verifyWords(op, shape.scales, shape.columns))) {
     return failure();
   }
-  plan.launch(library.quantise(shape),
-              {bufferOf(op.getX()), bufferOf(op.getOut()),
-               bufferOf(op.getScale()), rows},
-              model::getShortName(op));
+  SmallVector<Value> arguments = buffersOf(op->getOperands());
+  llvm::append_values(arguments, bufferOf(op.getOut()), bufferOf(op.getScale()),
+                      rows);
+  plan.launch(library.quantise(shape), arguments, model::getShortName(op));
   return success();
 }
 
@@ -110,8 +107,8 @@ LogicalResult GraphLowering::lower(model::SwigluOp op) {
   bind(op.getOut(), rows);
   int64_t columns = columnsOf(op.getGate());
   Type element = elementOf(op.getGate());
-  SmallVector<Value> arguments = {bufferOf(op.getGate()), bufferOf(op.getUp()),
-                                  bufferOf(op.getOut())};
+  SmallVector<Value> arguments = buffersOf(op->getOperands());
+  arguments.push_back(bufferOf(op.getOut()));
   FlatSymbolRefAttr kernel;
   if (op.getScale()) {
     bind(op.getScale(), rows);
@@ -119,7 +116,8 @@ LogicalResult GraphLowering::lower(model::SwigluOp op) {
     Type result = numberType(stored(elementOf(op.getOut())));
     kernel = library.quantise(
         {columns, element, result, true,
-         scalesFor(result, op.getScale(), library.tiling.target)});
+         scalesFor(result, op.getScale(), library.tiling.target),
+         static_cast<bool>(op.getTensorScale())});
   } else {
     kernel = library.elementwise(Elementwise::Swiglu, columns, element);
   }
@@ -157,6 +155,7 @@ static LinearShape shapeOf(model::LinearOp op, Type input, Type ofWeight,
   shape.blockScales = scalesFor(weight, op.getWeightScale(), target);
   shape.isScaled =
       op.getXScale() && !scalesFor(element, op.getXScale(), target);
+  shape.isTensorScaled = static_cast<bool>(op.getXTensorScale());
   shape.hasResidual = static_cast<bool>(op.getResidual());
   return shape;
 }

@@ -158,6 +158,7 @@ static void buildLinearPart(const Request &r, bool isReduce) {
   shape.blockScales =
       blockScalesOf(shape.weightElement(),
                     s.optionalType("scale", r.builder.getContext()), s.target);
+  shape.isTensorScaled = s.flag("tensor_scaled");
   shape.hasResidual = s.flag("residual");
   shape.isSwiglu = s.flag("swiglu");
   LinearTile tile;
@@ -200,6 +201,7 @@ static void buildQuantiseKernel(const Request &r) {
   shape.isSwiglu = s.flag("swiglu");
   shape.scales = blockScalesOf(
       shape.result, s.optionalType("scale", r.builder.getContext()), s.target);
+  shape.isTensorScaled = s.flag("tensor_scaled");
   auto build = shape.scales ? buildQuantiseBlocks : buildQuantise;
   build(r.builder, r.label, shape, r.rowTile(), r.rows());
 }

@@ -43,10 +43,15 @@ static std::string nameOf(const LinearShape &shape) {
   if (shape.result != shape.element) {
     name += "_" + word(shape.result);
   }
-  std::pair<bool, StringRef> parts[] = {{shape.isScaled, "_scaled"},
-                                        {!!shape.biasType, "_bias"},
-                                        {shape.isSwiglu, "_swiglu"},
-                                        {shape.hasResidual, "_residual"}};
+  if (!shape.blockScales.order.empty()) {
+    name += "_" + word(shape.blockScales.type);
+  }
+  std::pair<bool, StringRef> parts[] = {
+      {shape.isScaled, "_scaled"},
+      {shape.isTensorScaled, "_tensor_scaled"},
+      {!!shape.biasType, "_bias"},
+      {shape.isSwiglu, "_swiglu"},
+      {shape.hasResidual, "_residual"}};
   for (auto [isThere, part] : parts) {
     name += isThere ? part.str() : "";
   }
@@ -131,6 +136,7 @@ FlatSymbolRefAttr Library::quantise(const QuantiseShape &shape) {
   StringRef kind = shape.isSwiglu ? "swiglu_quantise_" : "quantise_";
   std::string scales =
       shape.scales.order.empty() ? "" : "_" + word(shape.scales.type);
+  scales += shape.isTensorScaled ? "_tensor_scaled" : "";
   return once(kind + extent(shape.columns) + "_" + word(shape.result) + scales,
               [&](const Label &label) {
                 bool isBlocks = static_cast<bool>(shape.scales);

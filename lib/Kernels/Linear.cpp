@@ -43,7 +43,7 @@ struct Product {
   };
   Start startOf(Scalar trip);
   Operand loadInput(Scalar row, Start start);
-  Operand loadWeights(StringRef name, Scalar weightRow, Start start);
+  Operand loadWeights(bool isUp, Scalar weightRow, Start start);
   Value loadScales(StringRef name, Value buffer, Scalar row, Scalar word,
                    int64_t rows);
   Value multiply(StringRef name, Value accumulator, Operand x, Operand y);
@@ -70,7 +70,7 @@ void Product::declareOperands() {
   }
   if (scales) {
     wScales = k.buffer("w_scales",
-                       scaleShape(scales, shape.weightRows(), shape.inputs),
+                       scaleShape(scales, shape.scaleRows(), shape.inputs),
                        scales.wordType(), scales.packing());
   }
 }
@@ -122,9 +122,10 @@ Product::Operand Product::loadInput(Scalar row, Start start) {
       loadScales("activation_scales", aScales, row, start.word, tile.pieceM())};
 }
 
-Product::Operand Product::loadWeights(StringRef name, Scalar weightRow,
+Product::Operand Product::loadWeights(bool isUp, Scalar weightRow,
                                       Start start) {
   KernelBuilder &k = linear.k;
+  StringRef name = isUp ? "up_weights" : "weights";
   const LinearShape &shape = linear.shape;
   auto buffer = cast<BufferType>(w.getType());
   int64_t packed = packedNumbers(buffer.getElementType());
@@ -135,8 +136,12 @@ Product::Operand Product::loadWeights(StringRef name, Scalar weightRow,
   } else if (linear.isRagged) {
     place = place.valid({k.constant(shape.weightRows())});
   }
+  int64_t ahead = shape.scaleRowsOfGate() - shape.columns;
+  Scalar scaleRow = isUp && wScales && ahead != 0
+                        ? weightRow + static_cast<double>(ahead)
+                        : weightRow;
   return {k.load(name, {tile.pieceN(), tile.k / packed}, place),
-          loadScales((name + "_scales").str(), wScales, weightRow, start.word,
+          loadScales((name + "_scales").str(), wScales, scaleRow, start.word,
                      tile.pieceN())};
 }
 
@@ -165,8 +170,7 @@ KernelBuilder::Values Product::step(ValueRange sums, Scalar row,
     for (auto [j, weightRow] : llvm::enumerate(weightRows)) {
       bool isUp = linear.shape.isSwiglu && j % 2 == 1;
       if (i == 0) {
-        weights.push_back(
-            loadWeights(isUp ? "up_weights" : "weights", weightRow, start));
+        weights.push_back(loadWeights(isUp, weightRow, start));
       }
       next.push_back(
           multiply(isUp ? "up" : "sum", sums[next.size()], x, weights[j]));

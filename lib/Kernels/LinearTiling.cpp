@@ -183,15 +183,10 @@ static bool canTakeTurns(const Target &target, const MmaRow &row,
 /// Why tiles do not read scales of blocks as these lie, or empty.
 static std::string reasonAgainstScales(const LinearShape &shape,
                                        const LinearTile &tile) {
-  if (!shape.blockScales) {
-    return "";
-  }
-  if (shape.isSwiglu && shape.columns % tile.n != 0) {
-    return "a tile of up would begin and end in groups of scales";
-  }
-  return tile.isStaggered() ? "scales of blocks are fewer than two groups of "
-                              "waves copy at once"
-                            : "";
+  return shape.blockScales && tile.isStaggered()
+             ? "scales of blocks are fewer than two groups of waves copy at "
+               "once"
+             : "";
 }
 
 std::string Tiling::reasonAgainst(const LinearShape &shape,

@@ -14,6 +14,10 @@ void LinearWriter::declareEpilogue() {
   if (shape.scalesWeightRows()) {
     wScale = k.buffer("w_scale", {shape.weightRows()}, k.f32());
   }
+  if (shape.isTensorScaled) {
+    aScale = k.buffer("a_tensor_scale", {1}, k.f32());
+    wScale = k.buffer("w_tensor_scale", {shape.weightRows()}, k.f32());
+  }
   if (shape.biasType) {
     bias = k.buffer("bias", {shape.weightRows()}, shape.biasType);
   }
@@ -65,19 +69,26 @@ void LinearWriter::addColumnInputs(SmallVectorImpl<Value> &inputs, Scalar row) {
   }
 }
 
-/// One element of d. Inputs in order: sums, row scale, then for each sum its
+/// Of each row of a, or one of all.
+Value LinearWriter::loadInputScale(Scalar row) {
+  return shape.isTensorScaled ? k.load("a_tensor_scale", {1, 1},
+                                       at(aScale, {k.constant(0)}).walks(0, 0))
+                              : loadPerRow("a_scales", aScale, row);
+}
+
+/// One element of d. Inputs in order: sums, input scale, then for each sum its
 /// column scale and bias, then the residual.
 Scalar LinearWriter::finishElement(Element e) const {
   unsigned sums = shape.isSwiglu ? 2 : 1, next = sums;
-  Scalar rowScale;
-  if (shape.isScaled) {
-    rowScale = e[next++];
+  Scalar inputScale;
+  if (aScale) {
+    inputScale = e[next++];
   }
   SmallVector<Scalar, 2> values;
   for (unsigned i = 0; i < sums; ++i) {
     Scalar value = e[i];
-    if (shape.isScaled) {
-      value = value * (wScale ? rowScale * e[next++] : rowScale);
+    if (aScale) {
+      value = value * (wScale ? inputScale * e[next++] : inputScale);
     }
     if (shape.biasType) {
       value = value + convert(e[next++], k.f32());
@@ -97,8 +108,8 @@ Scalar LinearWriter::finishElement(Element e) const {
 void LinearWriter::storeResult(ValueRange sums, Scalar row, Scalar column) {
   Scalar limit = k.constant(shape.columns);
   SmallVector<Value> inputs(sums);
-  if (shape.isScaled) {
-    inputs.push_back(loadPerRow("a_scales", aScale, row));
+  if (aScale) {
+    inputs.push_back(loadInputScale(row));
   }
   addColumnInputs(inputs, column);
   if (shape.isSwiglu) {

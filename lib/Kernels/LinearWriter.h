@@ -49,6 +49,7 @@ struct LinearWriter {
   Scalar finishElement(Element e) const;
 
 private:
+  mlir::Value loadInputScale(Scalar row);
   void addColumnInputs(llvm::SmallVectorImpl<mlir::Value> &inputs, Scalar row);
 };
 

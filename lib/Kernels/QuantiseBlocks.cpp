@@ -5,8 +5,9 @@
 // to each of its rows, then the second ones, and so on: so a row of the tile
 // has one scale. By OCP MX the scale is the power of two below the largest
 // magnitude, over that of the largest number; by NVFP4 the largest magnitude
-// over the largest number, in E4M3. Numbers over it are rounded to nearest even
-// and saturate. What is quantised is x, or silu(gate) * up.
+// over the largest number and over a scale of the tensor, in E4M3. Numbers over
+// it, and over that of the tensor, are rounded to nearest even and saturate.
+// What is quantised is x, or silu(gate) * up.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,7 +33,7 @@ struct BlockQuantiser {
   BlockScales scales;
   int64_t words; ///< of a tile
   SmallVector<Value> sources = {};
-  Value out = {};
+  Value out = {}, tensorScale = {};
 
   SmallVector<int64_t> pairsShape() const {
     return {kDynamic, scales.words(shape.columns), kScalesPerWord,
@@ -78,8 +79,14 @@ Value BlockQuantiser::powerOver(Value largest) const {
 /// A scale with a fraction, as it is rounded.
 Value BlockQuantiser::fractionOver(Value largest) const {
   double most = quantisedLimit(numberType(shape.result));
-  return k.map("block_scale", k.f32(), largest, [&](Element e) {
-    return convert(convertSaturated(e[0] * (1 / most), scales.type), k.f32());
+  SmallVector<Value> inputs = {largest};
+  if (tensorScale) {
+    inputs.push_back(tensorScale);
+  }
+  return k.map("block_scale", k.f32(), inputs, [&](Element e) {
+    Scalar scale = e[0] * (1 / most);
+    scale = tensorScale ? scale / e[1] : scale;
+    return convert(convertSaturated(scale, scales.type), k.f32());
   });
 }
 
@@ -98,20 +105,25 @@ Value BlockQuantiser::quantise(Scalar row, Scalar word, int64_t block) const {
   Value largest = k.reduce("largest", Combiner::Max, magnitude, 1);
   Value scale = isPower() ? powerOver(largest) : fractionOver(largest);
   Type pair = packedType(shape.result);
-  auto inverseOf = [&](Scalar scale) {
+  auto inverseOf = [&](Element e) {
+    Scalar scale = e[2];
     if (isPower()) {
       Scalar exponent = k.integer(k.i32(), 2 * kBias) - scale;
       return bitcast(shiftLeft(exponent, kFractionBits), k.f32());
     }
     // A block whose scale rounds to zero is zero.
     Scalar zero = k.number(k.f32(), 0), one = k.number(k.f32(), 1);
-    return select(scale > zero, one / scale, zero);
+    return select(scale > zero, one / (tensorScale ? scale * e[3] : scale),
+                  zero);
   };
-  Value numbers =
-      k.map("quantised", pair, {first, second, scale}, [&](Element e) {
-        Scalar inverse = inverseOf(e[2]);
-        return packed({e[0] * inverse, e[1] * inverse}, pair);
-      });
+  SmallVector<Value> inputs = {first, second, scale};
+  if (tensorScale) {
+    inputs.push_back(tensorScale);
+  }
+  Value numbers = k.map("quantised", pair, inputs, [&](Element e) {
+    Scalar inverse = inverseOf(e);
+    return packed({e[0] * inverse, e[1] * inverse}, pair);
+  });
   k.store(numbers, blocksAt(out, row, word, block));
   return scale;
 }
@@ -132,6 +144,10 @@ KernelOp kernels::buildQuantiseBlocks(OpBuilder &builder, const Label &label,
   for (StringRef name : names) {
     quantiser.sources.push_back(k.buffer(name, pairs, pair));
   }
+  Value tensorScale;
+  if (shape.isTensorScaled) {
+    tensorScale = k.buffer("tensor_scale", {1}, k.f32());
+  }
   quantiser.out = k.buffer("out", pairs, packedType(shape.result));
   Value scale = k.buffer("scale", scaleShape(scales, kDynamic, shape.columns),
                          scales.wordType());
@@ -142,6 +158,10 @@ KernelOp kernels::buildQuantiseBlocks(OpBuilder &builder, const Label &label,
     Scalar row = index[0];
     Scalar word =
         k.name("word", index[1] * static_cast<double>(quantiser.words));
+    if (tensorScale) {
+      quantiser.tensorScale = k.load(
+          "tensor_scale", {1, 1}, at(tensorScale, {k.constant(0)}).walks(0, 0));
+    }
     SmallVector<Value> ofBlocks;
     for (int64_t block = 0; block < kScalesPerWord; ++block) {
       ofBlocks.push_back(quantiser.quantise(row, word, block));

@@ -80,9 +80,9 @@ static void fuseQuantise(model::QuantiseOp quantise) {
     out = fused.getOut();
     scale = fused.getScale();
   } else if (auto swiglu = dyn_cast<model::SwigluOp>(producer)) {
-    auto fused =
-        model::SwigluOp::create(builder, swiglu.getLoc(), type, scaleType,
-                                swiglu.getGate(), swiglu.getUp());
+    auto fused = model::SwigluOp::create(
+        builder, swiglu.getLoc(), type, scaleType, swiglu.getGate(),
+        swiglu.getUp(), quantise.getTensorScale());
     out = fused.getOut();
     scale = fused.getScale();
   } else {

@@ -17,30 +17,34 @@ static Op onlyUseOf(Value value) {
 
 static bool canMerge(ArrayRef<model::LinearOp> linears) {
   model::LinearOp first = linears.front();
-  SmallVector<Value> weights, scales, biases;
+  SmallVector<Value> weights, scales, tensorScales, biases;
   for (model::LinearOp linear : linears) {
     if (!linear || !first || linear.getX() != first.getX() ||
-        linear.getXScale() != first.getXScale() || linear.getSwiglu() ||
-        linear.getResidual()) {
+        linear.getXScale() != first.getXScale() ||
+        linear.getXTensorScale() != first.getXTensorScale() ||
+        linear.getSwiglu() || linear.getResidual()) {
       return false;
     }
     weights.push_back(linear.getWeight());
     scales.push_back(linear.getWeightScale());
+    tensorScales.push_back(linear.getWeightTensorScale());
     biases.push_back(linear.getBias());
   }
-  return canJoin(weights) && canJoin(scales) && canJoin(biases);
+  return canJoin(weights) && canJoin(scales) && canJoin(tensorScales) &&
+         canJoin(biases);
 }
 
 /// One linear with the outputs of several side by side, or of two, gate and up,
 /// in the SwiGLU of both.
 static model::LinearOp merge(OpBuilder &builder,
                              ArrayRef<model::LinearOp> linears, bool swiglu) {
-  SmallVector<Value> weights, scales, biases;
+  SmallVector<Value> weights, scales, tensorScales, biases;
   SmallVector<Location> places;
   int64_t outputs = 0;
   for (model::LinearOp linear : linears) {
     weights.push_back(linear.getWeight());
     scales.push_back(linear.getWeightScale());
+    tensorScales.push_back(linear.getWeightTensorScale());
     biases.push_back(linear.getBias());
     places.push_back(linear.getLoc());
     outputs += linear.getOutputs();
@@ -51,7 +55,8 @@ static model::LinearOp merge(OpBuilder &builder,
       builder, builder.getFusedLoc(places),
       type.clone({type.getDimSize(0), swiglu ? outputs / 2 : outputs}),
       first.getX(), joinWeights(builder, weights), first.getXScale(),
-      joinWeights(builder, scales), joinWeights(builder, biases),
+      joinWeights(builder, scales), first.getXTensorScale(),
+      joinWeights(builder, tensorScales), joinWeights(builder, biases),
       /*residual=*/Value(), swiglu);
 }
 

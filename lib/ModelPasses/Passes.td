@@ -53,6 +53,25 @@ def ModelQuantise : ModelPass<"model-quantise"> {
     With `inputs=fp8` the inputs have 8 bits and a scale for each token, as with
     `weights=fp8`.
 
+    `weights=nvfp4`: both take a scale of f8E4M3FN for each block of 16, and a
+    second one in f32: of a weight that of its tensor, of an input the largest that
+    the checkpoint states for the linears that read it, or 1.
+
+    ```mlir
+    model.graph @fine(%x: tensor<?x64xbf16>) -> tensor<?x96xbf16> {
+      %xt = model.weight ["w.input_scale"] largest default 1.0 : tensor<1xf32>
+      %q, %s = model.quantise %x tensor_scaled %xt : tensor<?x64xbf16>, tensor<1xf32>
+          -> tensor<?x64xf4E2M1FN> scale tensor<?x4xf8E4M3FN>
+      %w = model.weight ["w"] stored bf16 : tensor<96x64xf4E2M1FN>
+      %ws = model.weight ["w"] block_scale : tensor<96x4xf8E4M3FN>
+      %wt = model.weight ["w"] tensor_scale : tensor<96xf32>
+      %y = model.linear %q, %w scaled %s, %ws tensor_scaled %xt, %wt
+          : tensor<?x64xf4E2M1FN>, tensor<96x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>,
+            tensor<96x4xf8E4M3FN>, tensor<1xf32>, tensor<96xf32> -> tensor<?x96xbf16>
+      model.return %y : tensor<?x96xbf16>
+    }
+    ```
+
     `kv=fp8` makes the caches f8E4M3FN, with a `k_scale` and a `v_scale` for each
     layer. They are weights beside those of the layer's keys, by the name that
     calibrated checkpoints use (`model.layers.0.self_attn.k_scale`), and 1 where
@@ -61,7 +80,7 @@ def ModelQuantise : ModelPass<"model-quantise"> {
   let options = [
     Option<"weights", "weights", "::modelc::Precision",
            "::modelc::Precision::Bf16", "type of the weights of linears",
-           "::llvm::cl::values(clEnumValN(::modelc::Precision::Bf16, \"bf16\", \"as imported\"), clEnumValN(::modelc::Precision::Fp8, \"fp8\", \"e4m3 with scales\"), clEnumValN(::modelc::Precision::Mxfp4, \"mxfp4\", \"e2m1 with a scale for each block of 32\"))">,
+           "::llvm::cl::values(clEnumValN(::modelc::Precision::Bf16, \"bf16\", \"as imported\"), clEnumValN(::modelc::Precision::Fp8, \"fp8\", \"e4m3 with scales\"), clEnumValN(::modelc::Precision::Mxfp4, \"mxfp4\", \"e2m1 with a scale for each block of 32\"), clEnumValN(::modelc::Precision::Nvfp4, \"nvfp4\", \"e2m1 with a scale for each block of 16 and one for all\"))">,
     Option<"inputs", "inputs", "::modelc::Precision",
            "::modelc::Precision::Bf16", "type of the inputs of linears",
            "::llvm::cl::values(clEnumValN(::modelc::Precision::Bf16, \"weights\", \"as the weights\"), clEnumValN(::modelc::Precision::Fp8, \"fp8\", \"e4m3 with a scale for each token\"))">,

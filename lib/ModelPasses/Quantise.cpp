@@ -12,39 +12,112 @@ namespace modelc {
 #define GEN_PASS_DEF_MODELQUANTISE
 #include "lib/ModelPasses/Passes.h.inc"
 
-/// The type of the scales of a matrix of these numbers: in f32 one for each
-/// row, of 4 bits a power of two for each block.
-static RankedTensorType scalesOf(RankedTensorType matrix, Type number) {
-  MLIRContext *context = number.getContext();
-  if (!model::isFourBit(number)) {
-    return RankedTensorType::get({matrix.getDimSize(0)},
-                                 Float32Type::get(context));
+/// What the numbers of linears are: a type of few bits and that of the scales
+/// of its blocks, which 8 bits do not have.
+namespace {
+struct Numbers {
+  Type type, scale;
+  bool hasBlocks() const { return static_cast<bool>(scale); }
+  int64_t block() const { return model::getScaledBlock(scale); }
+  /// Scales with a fraction have a second one, of the whole tensor.
+  bool hasTensorScale() const {
+    return isa_and_nonnull<Float8E4M3FNType>(scale);
   }
-  return RankedTensorType::get(
-      {matrix.getDimSize(0), matrix.getDimSize(1) / model::kScaledBlock},
-      Float8E8M0FNUType::get(context));
+};
+} // namespace
+
+static Numbers numbersOf(MLIRContext *context, Precision precision) {
+  switch (precision) {
+  case Precision::Mxfp4:
+    return {Float4E2M1FNType::get(context), Float8E8M0FNUType::get(context)};
+  case Precision::Nvfp4:
+    return {Float4E2M1FNType::get(context), Float8E4M3FNType::get(context)};
+  default:
+    return {Float8E4M3FNType::get(context), {}};
+  }
 }
 
-/// The scales of a weight: of rows that this rank has, but always over all
-/// columns, so that they do not depend on the number of ranks; of blocks where
-/// the weight has those.
-static Value makeScale(OpBuilder &builder, model::WeightOp weight,
-                       Type number) {
-  bool isOfBlocks = model::isFourBit(number);
+/// The type of the scales of a matrix of these numbers: in f32 one for each
+/// row, or one for each block.
+static RankedTensorType scalesOf(RankedTensorType matrix,
+                                 const Numbers &numbers) {
+  int64_t rows = matrix.getDimSize(0);
+  if (!numbers.hasBlocks()) {
+    return RankedTensorType::get({rows}, Float32Type::get(matrix.getContext()));
+  }
+  return RankedTensorType::get({rows, matrix.getDimSize(1) / numbers.block()},
+                               numbers.scale);
+}
+
+/// The sources of scales of rows that this rank has, but of their whole
+/// tensors, so that the scales do not depend on the number of ranks.
+static SmallVector<model::SourceAttr> wholeRows(model::WeightOp weight) {
   SmallVector<model::SourceAttr> sources;
   for (model::SourceAttr source : weight.getSources()) {
-    bool isSplitAlike = isOfBlocks || source.getDim() == 0;
+    bool isSplitAlike = source.getDim() == 0;
     sources.push_back(
         isSplitAlike ? source
-                     : model::SourceAttr::get(builder.getContext(),
+                     : model::SourceAttr::get(weight.getContext(),
                                               source.getName().getValue()));
   }
-  UnitAttr is = builder.getUnitAttr();
-  return model::WeightOp::create(
-      builder, weight.getLoc(), scalesOf(weight.getType(), number),
-      model::SourcesAttr::get(builder.getContext(), sources),
-      /*stored=*/TypeAttr(), /*channel_scale=*/isOfBlocks ? UnitAttr() : is,
-      /*block_scale=*/isOfBlocks ? is : UnitAttr(), /*absent=*/FloatAttr());
+  return sources;
+}
+
+/// The scales of rows of a weight, or of blocks where the weight has those.
+static Value makeScale(OpBuilder &builder, model::WeightOp weight,
+                       const Numbers &numbers) {
+  SmallVector<model::SourceAttr> sources = llvm::to_vector(weight.getSources());
+  auto scale = model::WeightOp::create(
+      builder, weight.getLoc(), scalesOf(weight.getType(), numbers),
+      numbers.hasBlocks() ? sources : wholeRows(weight));
+  scale.setChannelScale(!numbers.hasBlocks());
+  scale.setBlockScale(numbers.hasBlocks());
+  return scale;
+}
+
+/// The second scale of each row of a weight.
+static Value makeTensorScale(OpBuilder &builder, model::WeightOp weight) {
+  auto type = RankedTensorType::get({weight.getType().getDimSize(0)},
+                                    builder.getF32Type());
+  auto scale = model::WeightOp::create(builder, weight.getLoc(), type,
+                                       wholeRows(weight));
+  scale.setTensorScale(true);
+  return scale;
+}
+
+/// The second scale of the input of linears, by the names of calibrated
+/// checkpoints: "...q_proj.input_scale" beside "...q_proj.weight"; 1 where
+/// there is none. One that several linears read has the largest of theirs.
+static Value makeInputScale(OpBuilder &builder, Value x) {
+  SmallVector<model::LinearOp> linears;
+  for (Operation *user : x.getUsers()) {
+    auto linear = dyn_cast<model::LinearOp>(user);
+    if (linear && linear.getX() == x &&
+        linear.getWeight().getDefiningOp<model::WeightOp>()) {
+      linears.push_back(linear);
+    }
+  }
+  llvm::sort(linears, [](model::LinearOp a, model::LinearOp b) {
+    return a->isBeforeInBlock(b);
+  });
+  SmallVector<model::SourceAttr> sources;
+  SmallVector<Location> places;
+  for (model::LinearOp linear : linears) {
+    places.push_back(linear.getLoc());
+    auto weight = linear.getWeight().getDefiningOp<model::WeightOp>();
+    for (model::SourceAttr source : weight.getSources()) {
+      StringRef name = source.getName().getValue();
+      name.consume_back(".weight");
+      sources.push_back(model::SourceAttr::get(builder.getContext(),
+                                               (name + ".input_scale").str()));
+    }
+  }
+  auto scale = model::WeightOp::create(
+      builder, builder.getFusedLoc(places),
+      RankedTensorType::get({1}, builder.getF32Type()), sources);
+  scale.setLargest(true);
+  scale.setAbsent(APFloat(1.0));
+  return scale;
 }
 
 static Value makeNarrow(OpBuilder &builder, model::WeightOp weight,
@@ -81,11 +154,11 @@ static Value makeCacheScale(OpBuilder &builder, model::CacheOp cache,
                             StringRef name) {
   auto source = model::SourceAttr::get(builder.getContext(),
                                        attentionPrefix(cache) + name.str());
-  return model::WeightOp::create(
+  auto scale = model::WeightOp::create(
       builder, cache.getLoc(), RankedTensorType::get({1}, builder.getF32Type()),
-      model::SourcesAttr::get(builder.getContext(), source),
-      /*stored=*/TypeAttr(), /*channel_scale=*/UnitAttr(),
-      /*block_scale=*/UnitAttr(), builder.getF64FloatAttr(1.0));
+      source);
+  scale.setAbsent(APFloat(1.0));
+  return scale;
 }
 
 namespace {
@@ -102,19 +175,19 @@ struct Quantise : public impl::ModelQuantiseBase<Quantise> {
     }
   }
 
-  Type numberOf(Precision precision) {
-    return precision == Precision::Mxfp4
-               ? Type(Float4E2M1FNType::get(&getContext()))
-               : Type(Float8E4M3FNType::get(&getContext()));
-  }
-
   LogicalResult quantiseLinears() {
     if (weights == Precision::Bf16) {
       return getOperation().emitError("expected weights of 8 or 4 bits beside "
                                       "inputs of 8; try weights=mxfp4");
     }
-    Type number = numberOf(weights);
-    Type ofInputs = inputs == Precision::Bf16 ? number : numberOf(inputs);
+    if (weights == Precision::Nvfp4 && inputs != Precision::Bf16) {
+      return getOperation().emitError(
+          "expected inputs of 4 bits beside weights "
+          "in NVFP4; try weights=mxfp4");
+    }
+    Numbers number = numbersOf(&getContext(), weights);
+    Numbers ofInputs =
+        inputs == Precision::Bf16 ? number : numbersOf(&getContext(), inputs);
     WalkResult walk = getOperation().walk([&](model::LinearOp linear) {
       bool isDone = getRole(linear) == Role::Head || linear.getXScale();
       return isDone ? WalkResult::advance()
@@ -138,7 +211,7 @@ struct Quantise : public impl::ModelQuantiseBase<Quantise> {
   }
 
   model::QuantiseOp quantiseInput(OpBuilder &builder, model::LinearOp linear,
-                                  Type number) {
+                                  const Numbers &numbers) {
     Value x = linear.getX();
     for (Operation *user : x.getUsers()) {
       if (auto known = dyn_cast<model::QuantiseOp>(user)) {
@@ -146,28 +219,35 @@ struct Quantise : public impl::ModelQuantiseBase<Quantise> {
       }
     }
     auto type = cast<RankedTensorType>(x.getType());
+    Value tensorScale =
+        numbers.hasTensorScale() ? makeInputScale(builder, x) : Value();
     return model::QuantiseOp::create(builder, linear.getLoc(),
-                                     type.clone(number), scalesOf(type, number),
-                                     x);
+                                     type.clone(numbers.type),
+                                     scalesOf(type, numbers), x, tensorScale);
   }
 
-  LogicalResult quantise(model::LinearOp linear, Type number, Type ofInputs) {
+  LogicalResult quantise(model::LinearOp linear, const Numbers &numbers,
+                         const Numbers &ofInputs) {
     auto weight = linear.getWeight().getDefiningOp<model::WeightOp>();
     if (!weight) {
       return success(); // a weight that is an argument keeps its type
     }
-    if (model::isFourBit(number) &&
-        linear.getInputs() % model::kScaledBlock != 0) {
+    if (numbers.hasBlocks() && linear.getInputs() % numbers.block() != 0) {
       return linear.emitError("expected inputs in whole blocks of ")
-             << model::kScaledBlock << " for weights of 4 bits, got "
+             << numbers.block() << " for weights of 4 bits, got "
              << linear.getInputs() << "; try other types of weights";
     }
     OpBuilder builder(linear);
     model::QuantiseOp input = quantiseInput(builder, linear, ofInputs);
     linear.getXMutable().assign(input.getOut());
-    linear.getWeightMutable().assign(makeNarrow(builder, weight, number));
+    linear.getWeightMutable().assign(makeNarrow(builder, weight, numbers.type));
     linear.getXScaleMutable().assign(input.getScale());
-    linear.getWeightScaleMutable().assign(makeScale(builder, weight, number));
+    linear.getWeightScaleMutable().assign(makeScale(builder, weight, numbers));
+    if (numbers.hasTensorScale()) {
+      linear.getXTensorScaleMutable().assign(input.getTensorScale());
+      linear.getWeightTensorScaleMutable().assign(
+          makeTensorScale(builder, weight));
+    }
     if (weight->use_empty()) {
       weight->erase();
     }

@@ -41,8 +41,10 @@ static std::optional<Divisible> blocksOfInputs(model::LinearOp linear) {
   if (!model::isFourBit(linear.getWeight().getType().getElementType())) {
     return std::nullopt;
   }
+  Type scale = getElementTypeOrSelf(linear.getWeightScale());
   return Divisible{"blocks of inputs that share a scale",
-                   linear.getInputs() / model::kScaledBlock, linear.getLoc()};
+                   linear.getInputs() / model::getScaledBlock(scale),
+                   linear.getLoc()};
 }
 
 static std::optional<Divisible> whatIsCut(model::LinearOp linear) {
@@ -215,9 +217,11 @@ struct Shard : public impl::ModelShardBase<Shard> {
 
   /// Scales of blocks are split as the columns are, those of rows are not.
   static void splitScale(model::QuantiseOp quantise) {
-    if (cast<RankedTensorType>(quantise.getScale().getType()).getRank() == 2) {
+    auto type = cast<RankedTensorType>(quantise.getScale().getType());
+    if (type.getRank() == 2) {
       setColumns(quantise.getScale(),
-                 columns(quantise.getOut()) / model::kScaledBlock);
+                 columns(quantise.getOut()) /
+                     model::getScaledBlock(type.getElementType()));
     }
   }
 
@@ -245,8 +249,9 @@ struct Shard : public impl::ModelShardBase<Shard> {
     OpBuilder builder(linear);
     Split parts = splitOf(linear, role);
     for (OpOperand &operand : linear->getOpOperands()) {
-      // The others are the input and its scale.
-      if (auto weight = operand.get().getDefiningOp<model::WeightOp>()) {
+      // The others are the input and its scales.
+      auto weight = operand.get().getDefiningOp<model::WeightOp>();
+      if (weight && operand.get() != linear.getXTensorScale()) {
         operand.set(splitWeight(builder, weight, parts));
       }
     }
@@ -256,7 +261,7 @@ struct Shard : public impl::ModelShardBase<Shard> {
   void splitInputs(model::LinearOp linear) {
     OpBuilder builder(linear);
     for (OpOperand &operand : linear->getOpOperands()) {
-      // The others are the input and its scale, scales of rows and the bias.
+      // The others are the input and its scales, scales of rows and the bias.
       auto weight = operand.get().getDefiningOp<model::WeightOp>();
       if (weight && weight.getType().getRank() == 2) {
         operand.set(splitWeight(builder, weight, {1, tp, 1}));

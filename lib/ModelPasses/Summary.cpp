@@ -25,11 +25,14 @@ static int64_t &classOf(model::WeightOp weight, ModelSummary &summary) {
       return summary.attentionBytes;
     }
   }
-  Operation *user = weight->use_empty() ? nullptr : *weight->getUsers().begin();
-  if (isa_and_nonnull<model::NormOp>(user)) {
-    return summary.normBytes;
+  model::LinearOp linear;
+  for (Operation *user : weight->getUsers()) {
+    if (isa<model::NormOp>(user)) {
+      return summary.normBytes;
+    }
+    // What quantises an input reads its scale too.
+    linear = linear ? linear : dyn_cast<model::LinearOp>(user);
   }
-  auto linear = dyn_cast_or_null<model::LinearOp>(user);
   if (!linear) {
     return summary.mlpBytes;
   }
@@ -54,8 +57,8 @@ ModelSummary summarise(model::GraphOp graph) {
   graph.walk([&](model::WeightOp weight) {
     RankedTensorType type = weight.getType();
     int64_t elements = type.getNumElements() * repeats(weight);
-    bool isScale = weight.getChannelScale() ||
-                   isa<Float8E8M0FNUType>(type.getElementType());
+    bool isScale = weight.getChannelScale() || weight.getBlockScale() ||
+                   weight.getTensorScale();
     if (!isScale && !weight.getAbsent()) {
       summary.parameters += elements;
     }

@@ -54,7 +54,8 @@ bool modelc::canJoin(ValueRange weights) {
             first.getType().getShape().drop_front() ||
         weight.getStored() != first.getStored() ||
         weight.getChannelScale() != first.getChannelScale() ||
-        weight.getBlockScale() != first.getBlockScale()) {
+        weight.getBlockScale() != first.getBlockScale() ||
+        weight.getTensorScale() != first.getTensorScale()) {
       return false;
     }
   }

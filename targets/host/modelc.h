@@ -46,7 +46,8 @@ enum mc_type {
   MC_F8E8M0FNUX4 = 9, /* scales of four neighbouring blocks, first one lowest */
   MC_BF16X2 = 10,     /* pairs, of kernels that make four bits */
   MC_F16X2 = 11,
-  MC_F32X2 = 12
+  MC_F32X2 = 12,
+  MC_F8E4M3FNX4 = 13 /* as MC_F8E8M0FNUX4, of scales with a fraction */
 };
 
 /* An extent that is a size of the run. */

@@ -13,9 +13,19 @@ namespace modelc_host {
 /// The largest number of E4M3FN, which a row's largest magnitude becomes.
 constexpr float kLargestE4M3 = 448;
 
-/// OCP MX: neighbours of four bits that share a scale, the largest power of two
-/// of E2M1 (4) and the smallest of a scale, as exponents.
-constexpr int kBlock = 32, kLargestE2M1 = 2, kSmallestScale = -127;
+/// The largest number of E2M1; its power of two and the smallest of E8M0, as
+/// exponents.
+constexpr float kLargestE2M1 = 6;
+constexpr int kPowerOfE2M1 = 2, kSmallestScale = -127;
+
+/// Numbers of four bits whose neighbours share a scale: OCP MXFP4, NVFP4.
+struct BlockFormat {
+  int block;
+  int32_t scale; // mc_type
+  const char *name;
+};
+constexpr BlockFormat kMxfp4 = {32, MC_F8E8M0FNU, "f8E8M0FNU"},
+                      kNvfp4 = {16, MC_F8E4M3FN, "f8E4M3FN"};
 
 /// Numbers of one element of an mc_type.
 inline int numbersOf(int32_t type) {
@@ -26,6 +36,7 @@ inline int numbersOf(int32_t type) {
   case MC_F32X2:
     return 2;
   case MC_F8E8M0FNUX4:
+  case MC_F8E4M3FNX4:
     return 4;
   default:
     return 1;

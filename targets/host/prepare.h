@@ -1,95 +1,16 @@
 //===- prepare.h - Weights as a plan wants them ---------------------------===//
 //
-// A binding's `source` says what its buffer holds, see README.md. Here that
-// text is read, and the tensors of a checkpoint are cut, joined and converted.
+// A binding's `source` says what its buffer holds, see README.md. Here the
+// tensors of a checkpoint are cut, joined and converted.
 //
 //===----------------------------------------------------------------------===//
 #ifndef MODELC_HOST_PREPARE_H
 #define MODELC_HOST_PREPARE_H
 
 #include "numbers.h"
-
-#include <sstream>
-#include <vector>
+#include "source.h"
 
 namespace modelc_host {
-
-//===----------------------------------------------------------------------===//
-// The text
-//===----------------------------------------------------------------------===//
-
-/// One tensor of the checkpoint, and the part of it that a rank has.
-struct SourcePart {
-  std::string name;
-  int dim = 0;
-  int64_t parts = 1, copies = 1;
-  bool isFirstRankOnly = false;
-};
-
-/// A `source`, read.
-struct WeightSource {
-  std::vector<SourcePart> parts;
-  bool isChannelScale = false, isBlockScale = false;
-  bool isDoubled = false, hasDefault = false;
-  float absent = 0;
-  /// The byte where the word of row 2^i lies; empty: in the order of rows.
-  std::vector<int64_t> packed;
-
-  WeightSource(const std::string &text, int64_t layer) {
-    const size_t end = readParts(text, layer);
-    std::istringstream words(text.substr(end));
-    for (std::string word; words >> word;) {
-      isChannelScale |= word == "channel_scale";
-      isBlockScale |= word == "block_scale";
-      isDoubled |= word == "doubled";
-      if (word == "default") {
-        hasDefault = true;
-        words >> absent;
-      }
-      if (word == "packed") {
-        for (int64_t byte; words >> byte;) {
-          packed.push_back(byte);
-        }
-      }
-    }
-  }
-
-private:
-  /// Up to behind the closing bracket.
-  size_t readParts(const std::string &text, int64_t layer) {
-    size_t at = 1;
-    while (at < text.size() && text[at - 1] != ']') {
-      const size_t open = text.find('"', at), close = text.find('"', open + 1);
-      const size_t end = text.find_first_of(",]", close);
-      if (end == std::string::npos) {
-        break;
-      }
-      SourcePart part;
-      part.name = text.substr(open + 1, close - open - 1);
-      const size_t hole = part.name.find("{layer}");
-      if (hole != std::string::npos) {
-        part.name.replace(hole, 7, std::to_string(layer));
-      }
-      std::istringstream words(text.substr(close + 1, end - close - 1));
-      for (std::string word, of; words >> word;) {
-        if (word == "split") {
-          words >> part.dim >> of >> part.parts;
-        } else if (word == "copies") {
-          words >> part.copies;
-        } else if (word == "first") {
-          part.isFirstRankOnly = true;
-        }
-      }
-      parts.push_back(part);
-      at = end + 1;
-    }
-    return at;
-  }
-};
-
-//===----------------------------------------------------------------------===//
-// Preparing
-//===----------------------------------------------------------------------===//
 
 /// Where rows and columns of a part begin, and how many there are.
 struct Cut {
@@ -100,8 +21,10 @@ class Preparation {
 public:
   Preparation(const mc_binding &weight, int64_t layer, int rank, mc_read read,
               void *context, void *out)
-      : weight(weight), source(weight.source, layer), rank(rank), read(read),
-        context(context), out(static_cast<char *>(out)) {}
+      : weight(weight), source(weight.source, layer),
+        format(source.isFine || weight.type == MC_F8E4M3FNX4 ? kNvfp4 : kMxfp4),
+        rank(rank), read(read), context(context),
+        out(static_cast<char *>(out)) {}
 
   int run() {
     if (source.parts.empty()) {
@@ -113,13 +36,17 @@ public:
       // Groups of rows may be larger than there are rows.
       std::memset(out, 0, size_t(numberCount()));
     }
+    if (source.isLargest) {
+      return putLargest();
+    }
     for (const SourcePart &part : source.parts) {
       if (int status = append(part)) {
         return status;
       }
     }
     const int64_t wanted = numberCount();
-    return done == wanted || (source.isBlockScale && wanted - done < perGroup())
+    const int64_t left = wanted - endOf(done);
+    return left == 0 || (source.isBlockScale && left > 0 && left < perGroup())
                ? int(MC_OK)
                : fail(MC_BAD_ARGUMENT,
                       "%s: expected %lld elements of the checkpoint, got %lld",
@@ -135,12 +62,35 @@ private:
     return count;
   }
 
+  int missing(const std::string &name) const {
+    return fail(MC_BAD_ARGUMENT, "%s: expected a tensor %s, got none",
+                weight.name, name.c_str());
+  }
+
+  /// One number: the largest of all that the checkpoint has.
+  int putLargest() {
+    float largest = -std::numeric_limits<float>::infinity();
+    bool isFound = false;
+    for (const SourcePart &part : source.parts) {
+      mc_tensor tensor{};
+      if (read(context, part.name.c_str(), &tensor)) {
+        if (!source.hasDefault) {
+          return missing(part.name);
+        }
+        continue;
+      }
+      isFound = true;
+      largest = std::fmax(largest, elementOf(tensor, 0));
+    }
+    put(isFound ? largest : source.absent);
+    return MC_OK;
+  }
+
   int append(const SourcePart &part) {
     mc_tensor tensor{};
     if (read(context, part.name.c_str(), &tensor)) {
       if (!source.hasDefault) {
-        return fail(MC_BAD_ARGUMENT, "%s: expected a tensor %s, got none",
-                    weight.name, part.name.c_str());
+        return missing(part.name);
       }
       for (int64_t i = 0; i < numberCount(); ++i) {
         put(source.absent);
@@ -148,10 +98,11 @@ private:
       return MC_OK;
     }
     const Cut cut = cutOf(tensor, part);
-    if (isOfBlocks() && (cut.firstColumn % kBlock || cut.columns % kBlock)) {
+    if (isOfBlocks() &&
+        (cut.firstColumn % format.block || cut.columns % format.block)) {
       return fail(MC_BAD_ARGUMENT,
                   "%s: expected columns of %s in whole blocks of %d, got %lld",
-                  weight.name, part.name.c_str(), kBlock,
+                  weight.name, part.name.c_str(), format.block,
                   (long long)cut.columns);
     }
     if (source.isBlockScale && numbersOfRow(cut) != perRow()) {
@@ -160,7 +111,7 @@ private:
                   weight.name, (long long)perRow(),
                   (long long)numbersOfRow(cut), part.name.c_str());
     }
-    if (done + cut.rows * numbersOfRow(cut) > numberCount()) {
+    if (endOf(done + cut.rows * numbersOfRow(cut)) > numberCount()) {
       return fail(MC_BAD_ARGUMENT, "%s: expected %lld elements, got more of %s",
                   weight.name, (long long)numberCount(), part.name.c_str());
     }
@@ -172,14 +123,56 @@ private:
     mc_tensor stored{};
     if ((isScaled || isOfBlocks()) && isNarrow &&
         read(context, (part.name + "_scale").c_str(), &stored)) {
-      return fail(MC_BAD_ARGUMENT, "%s: expected a tensor %s_scale, got none",
-                  weight.name, part.name.c_str());
+      return missing(part.name + "_scale");
+    }
+    if (isOfBlocks() && stored.data &&
+        (stored.type != format.scale ||
+         widthOf(stored) * format.block != widthOf(tensor))) {
+      return fail(MC_BAD_ARGUMENT,
+                  "%s: expected %s_scale to have an %s for each block of %d, "
+                  "got scales of another kind; try other types of weights",
+                  weight.name, part.name.c_str(), format.name, format.block);
+    }
+    if (int status = readTensorScale(part, tensor, isNarrow)) {
+      return status;
     }
     for (int64_t row = 0; row < cut.rows; ++row) {
-      isOfBlocks() ? appendBlocks(tensor, cut, row, stored)
-                   : appendRow(tensor, cut, row, isZero, isScaled, stored);
+      source.isTensorScale ? put(tensorScale)
+      : isOfBlocks() ? appendBlocks(tensor, cut, row, stored)
+                     : appendRow(tensor, cut, row, isZero, isScaled, stored);
     }
     return MC_OK;
+  }
+
+  /// The second scale of NVFP4, of the whole tensor: the checkpoint's own, or
+  /// that which makes the largest magnitude the largest number times the
+  /// largest scale; 1 for zeros.
+  int readTensorScale(const SourcePart &part, const mc_tensor &tensor,
+                      bool isNarrow) {
+    tensorScale = 1;
+    if (isNarrow && source.isTensorScale) {
+      mc_tensor stored{};
+      if (read(context, (part.name + "_scale_2").c_str(), &stored)) {
+        return missing(part.name + "_scale_2");
+      }
+      tensorScale = elementOf(stored, 0);
+    } else if (!isNarrow && (source.isTensorScale ||
+                             (isOfBlocks() && format.scale == MC_F8E4M3FN))) {
+      const int64_t count =
+          (tensor.rank ? tensor.shape[0] : 1) * widthOf(tensor);
+      const float largest = largestOf(tensor, 0, count);
+      tensorScale = largest > 0 ? largest / (kLargestE2M1 * kLargestE4M3) : 1;
+    }
+    return MC_OK;
+  }
+
+  static float largestOf(const mc_tensor &tensor, int64_t begin,
+                         int64_t count) {
+    float largest = 0;
+    for (int64_t i = begin; i < begin + count; ++i) {
+      largest = std::fmax(largest, std::fabs(elementOf(tensor, i)));
+    }
+    return largest;
   }
 
   /// Whether each block of neighbours has a scale.
@@ -189,8 +182,8 @@ private:
 
   /// That a row of a part becomes; of scales whole words.
   int64_t numbersOfRow(const Cut &cut) const {
-    return source.isChannelScale ? 1
-           : source.isBlockScale ? ceilDiv(cut.columns / kBlock, 4) * 4
+    return source.isChannelScale || source.isTensorScale ? 1
+           : source.isBlockScale ? ceilDiv(cut.columns / format.block, 4) * 4
                                  : cut.columns;
   }
 
@@ -223,39 +216,57 @@ private:
                     const mc_tensor &stored) {
     const int64_t begin =
         (cut.firstRow + row) * widthOf(tensor) + cut.firstColumn;
-    for (int64_t first = 0; first < cut.columns; first += kBlock) {
-      const float scale = stored.data
-                              ? elementOf(stored, (begin + first) / kBlock)
-                              : scaleOfBlock(tensor, begin + first);
+    for (int64_t first = 0; first < cut.columns; first += format.block) {
+      const float scale =
+          stored.data ? elementOf(stored, (begin + first) / format.block)
+                      : scaleOfBlock(tensor, begin + first);
       if (source.isBlockScale) {
-        putScale(first / kBlock, scale);
+        putScale(first / format.block, scale);
         continue;
       }
-      for (int64_t i = first; i < first + kBlock; ++i) {
-        put(elementOf(tensor, begin + i) / (stored.data ? 1 : scale));
+      // A block whose scale rounds to zero is zero.
+      const float divisor = stored.data ? 1 : scale * tensorScale;
+      for (int64_t i = first; i < first + format.block; ++i) {
+        put(divisor == 0 ? 0 : elementOf(tensor, begin + i) / divisor);
       }
     }
     done += source.isBlockScale ? numbersOfRow(cut) : 0;
   }
 
-  /// The power of two below the largest magnitude, over 4.
-  static float scaleOfBlock(const mc_tensor &tensor, int64_t begin) {
-    float largest = 0;
-    for (int64_t i = begin; i < begin + kBlock; ++i) {
-      largest = std::fmax(largest, std::fabs(elementOf(tensor, i)));
+  /// The power of two below the largest magnitude, over 4; or that magnitude
+  /// over 6 and over the scale of the tensor, rounded.
+  float scaleOfBlock(const mc_tensor &tensor, int64_t begin) const {
+    const float largest = largestOf(tensor, begin, format.block);
+    if (format.scale == MC_F8E4M3FN) {
+      return fromE4M3(toE4M3(largest / kLargestE2M1 / tensorScale));
     }
-    const int exponent = exponentOf(largest, kSmallestScale + kLargestE2M1);
-    return std::ldexp(1.0f, exponent - kLargestE2M1);
+    const int exponent = exponentOf(largest, kSmallestScale + kPowerOfE2M1);
+    return std::ldexp(1.0f, exponent - kPowerOfE2M1);
   }
 
   /// Where the shape of the buffer, [groups, words, rows of a group], says.
   void putScale(int64_t block, float scale) {
     const int64_t words = weight.shape[1], rows = weight.shape[2];
     const int64_t perWord = numbersOf(weight.type);
-    const int64_t row = done / perRow();
+    const int64_t row = rowOfScales(done / perRow());
     const int64_t word = row / rows * words + block / perWord;
     const int64_t at = word * rows * perWord + placeOf(row % rows, perWord);
-    out[at + block % perWord] = char(toE8M0(scale));
+    out[at + block % perWord] =
+        char(format.scale == MC_F8E4M3FN ? toE4M3(scale) : toE8M0(scale));
+  }
+
+  /// Where the scales of a row lie: some begin a group of their own.
+  int64_t rowOfScales(int64_t row) const {
+    const int64_t rows = weight.shape[2];
+    return source.apart && row >= source.apart
+               ? row - source.apart + ceilDiv(source.apart, rows) * rows
+               : row;
+  }
+  /// Behind so many numbers of whole rows.
+  int64_t endOf(int64_t count) const {
+    return source.isBlockScale && count
+               ? (rowOfScales(count / perRow() - 1) + 1) * perRow()
+               : count;
   }
 
   /// The byte in its group where the word of a row begins.
@@ -294,10 +305,7 @@ private:
       const bool isOne = stored.rank == 0 || stored.shape[0] == 1;
       return elementOf(stored, isOne ? 0 : row);
     }
-    float largest = 0;
-    for (int64_t i = 0; i < width; ++i) {
-      largest = std::fmax(largest, std::fabs(elementOf(tensor, begin + i)));
-    }
+    const float largest = largestOf(tensor, begin, width);
     return largest > 0 ? largest / kLargestE4M3 : 1;
   }
 
@@ -338,11 +346,13 @@ private:
 
   const mc_binding &weight;
   WeightSource source;
+  const BlockFormat &format; // where blocks have scales
   int rank;
   mc_read read;
   void *context;
   char *out;
-  int64_t done = 0; // numbers
+  float tensorScale = 1; // of the tensor that is read
+  int64_t done = 0;      // numbers
 };
 
 inline int prepare(const mc_binding *weight, int64_t layer, int rank,

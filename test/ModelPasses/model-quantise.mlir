@@ -2,6 +2,8 @@
 // RUN: modelc-opt %s --model-quantise=weights=mxfp4 | FileCheck %s --check-prefix=MXFP4
 // RUN: modelc-opt %s --model-quantise="weights=mxfp4 inputs=fp8" | FileCheck %s --check-prefix=MIXED
 // RUN: not modelc-opt %s --model-quantise=inputs=fp8 2>&1 | FileCheck %s --check-prefix=WIDE
+// RUN: modelc-opt %s --model-quantise=weights=nvfp4 | FileCheck %s --check-prefix=NVFP4
+// RUN: not modelc-opt %s --model-quantise="weights=nvfp4 inputs=fp8" 2>&1 | FileCheck %s --check-prefix=INPUTS
 // RUN: modelc-opt %s --model-quantise | FileCheck %s --check-prefix=BF16
 // RUN: not modelc-opt %s --model-shard=tp=1 --model-quantise=weights=int4 2>&1 | FileCheck %s --check-prefix=WORD
 
@@ -11,6 +13,18 @@
 
 // Two linears of one input share its quantisation; the head stays.
 // CHECK-LABEL: model.graph @shared
+// Inputs of several linears have the largest of the scales that these state.
+// INPUTS: error: expected inputs of 4 bits beside weights in NVFP4; try weights=mxfp4
+// NVFP4-LABEL: model.graph @shared
+// NVFP4: %[[XT:.*]] = model.weight ["gate.input_scale", "up.input_scale"] largest default 1.000000e+00 : tensor<1xf32>
+// NVFP4: %[[Q:.*]], %[[S:.*]] = model.quantise %{{.*}} tensor_scaled %[[XT]] : tensor<?x64xbf16>, tensor<1xf32> -> tensor<?x64xf4E2M1FN> scale tensor<?x4xf8E4M3FN>
+// NVFP4-DAG: %[[W:.*]] = model.weight ["gate"] stored f16 : tensor<96x64xf4E2M1FN>
+// NVFP4-DAG: %[[WS:.*]] = model.weight ["gate"] block_scale : tensor<96x4xf8E4M3FN>
+// NVFP4-DAG: %[[WT:.*]] = model.weight ["gate"] tensor_scale : tensor<96xf32>
+// NVFP4: model.linear %[[Q]], %[[W]] scaled %[[S]], %[[WS]] tensor_scaled %[[XT]], %[[WT]] :
+// NVFP4-NOT: model.quantise
+// NVFP4: model.linear %[[Q]], %{{.*}} scaled %[[S]], %{{.*}} tensor_scaled %[[XT]], %{{.*}} bias
+// NVFP4: model.weight ["head"] : tensor<320x96xbf16>
 // MXFP4-LABEL: model.graph @shared
 // MXFP4: %[[Q:.*]], %[[S:.*]] = model.quantise %{{.*}} : tensor<?x64xbf16> -> tensor<?x64xf4E2M1FN> scale tensor<?x2xf8E8M0FNU>
 // MXFP4-DAG: %[[W:.*]] = model.weight ["gate"] stored f16 : tensor<96x64xf4E2M1FN>
@@ -68,6 +82,10 @@ model.graph @cache(%x: tensor<?x64xbf16>, %batch: !model.batch) -> tensor<?x64xb
 // Of a weight that is split by columns, the scales are those of whole rows.
 // Those of blocks are those of its columns.
 // CHECK-LABEL: model.graph @split
+// NVFP4-LABEL: model.graph @split
+// NVFP4-DAG: model.weight ["w" split 1 of 2] stored bf16 : tensor<96x64xf4E2M1FN>
+// NVFP4-DAG: model.weight ["w" split 1 of 2] block_scale : tensor<96x4xf8E4M3FN>
+// NVFP4-DAG: model.weight ["w"] tensor_scale : tensor<96xf32>
 // MXFP4-LABEL: model.graph @split
 // MXFP4-DAG: model.weight ["w" split 1 of 2] stored bf16 : tensor<96x64xf4E2M1FN>
 // MXFP4-DAG: model.weight ["w" split 1 of 2] block_scale : tensor<96x2xf8E8M0FNU>

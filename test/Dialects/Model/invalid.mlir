@@ -86,7 +86,7 @@ model.graph @scales() -> tensor<80xbf16> {
 // -----
 
 model.graph @block_scales() -> tensor<80x2xbf16> {
-  // expected-error@+1 {{expected scales of blocks to be a matrix of f8E8M0FNU, got 'tensor<80x2xbf16>'}}
+  // expected-error@+1 {{expected scales of blocks to be a matrix of f8E8M0FNU or f8E4M3FN, got 'tensor<80x2xbf16>'}}
   %w = model.weight ["a"] block_scale : tensor<80x2xbf16>
   model.return %w : tensor<80x2xbf16>
 }
@@ -146,6 +146,38 @@ model.graph @linear_fine_blocks(%x: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3
   // expected-error@+1 {{expected a scale for each block of 16 columns of 'tensor<96x64xf4E2M1FN>', got 'tensor<96x2xf8E4M3FN>'}}
   %y = model.linear %x, %w scaled %s, %t : tensor<?x64xf4E2M1FN>, tensor<96x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>, tensor<96x2xf8E4M3FN> -> tensor<?x96xbf16>
   model.return %y : tensor<?x96xbf16>
+}
+
+// -----
+
+model.graph @tensor_scale_of_rows(%x: tensor<?x64xbf16>, %t: tensor<1xf32>) -> tensor<?x64xf8E4M3FN> {
+  // expected-error@+1 {{expected 'tensor_scaled' only beside scales of blocks of f8E4M3FN}}
+  %y, %s = model.quantise %x tensor_scaled %t : tensor<?x64xbf16>, tensor<1xf32> -> tensor<?x64xf8E4M3FN> scale tensor<?xf32>
+  model.return %y : tensor<?x64xf8E4M3FN>
+}
+
+// -----
+
+model.graph @several_tensor_scales(%x: tensor<?x64xbf16>, %t: tensor<2xf32>) -> tensor<?x64xf4E2M1FN> {
+  // expected-error@+1 {{expected one scale of all rows for 'tensor_scaled', got 'tensor<2xf32>'}}
+  %y, %s = model.swiglu %x, %x tensor_scaled %t : tensor<?x64xbf16>, tensor<2xf32> -> tensor<?x64xf4E2M1FN> scale tensor<?x4xf8E4M3FN>
+  model.return %y : tensor<?x64xf4E2M1FN>
+}
+
+// -----
+
+model.graph @linear_tensor_scales(%x: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN>, %w: tensor<96x64xf4E2M1FN>, %t: tensor<96x4xf8E4M3FN>, %xt: tensor<1xf32>, %wt: tensor<1xf32>) -> tensor<?x96xbf16> {
+  // expected-error@+1 {{expected a scale of its tensor for each of 96 rows of the weight, got 'tensor<1xf32>'}}
+  %y = model.linear %x, %w scaled %s, %t tensor_scaled %xt, %wt : tensor<?x64xf4E2M1FN>, tensor<96x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>, tensor<96x4xf8E4M3FN>, tensor<1xf32>, tensor<1xf32> -> tensor<?x96xbf16>
+  model.return %y : tensor<?x96xbf16>
+}
+
+// -----
+
+model.graph @tensor_scale_type() -> tensor<80x1xf32> {
+  // expected-error@+1 {{expected scales to be a vector of f32, got 'tensor<80x1xf32>'}}
+  %w = model.weight ["a"] tensor_scale : tensor<80x1xf32>
+  model.return %w : tensor<80x1xf32>
 }
 
 // -----

@@ -76,6 +76,18 @@ model.graph @parts(%k: tensor<?x64xbf16>, %batch: !model.batch,
   %ws = model.weight ["w"] channel_scale : tensor<64xf32>
   // CHECK: model.weight ["w" split 1 of 2] block_scale : tensor<64x2xf8E8M0FNU>
   %wb = model.weight ["w" split 1 of 2] block_scale : tensor<64x2xf8E8M0FNU>
+  // CHECK: %[[WT:.*]] = model.weight ["w", "v"] tensor_scale : tensor<64xf32>
+  %wt = model.weight ["w", "v"] tensor_scale : tensor<64xf32>
+  // CHECK: %[[XT:.*]] = model.weight ["w.input_scale", "v.input_scale"] largest default 1.000000e+00 : tensor<1xf32>
+  %xt = model.weight ["w.input_scale", "v.input_scale"] largest default 1.0 : tensor<1xf32>
+  // CHECK: model.quantise %{{.*}} tensor_scaled %[[XT]] : tensor<?x64xbf16>, tensor<1xf32> -> tensor<?x64xf4E2M1FN> scale tensor<?x4xf8E4M3FN>
+  %f, %fs = model.quantise %r tensor_scaled %xt : tensor<?x64xbf16>, tensor<1xf32> -> tensor<?x64xf4E2M1FN> scale tensor<?x4xf8E4M3FN>
+  // CHECK: model.swiglu %{{.*}}, %{{.*}} tensor_scaled %[[XT]] : tensor<?x64xbf16>, tensor<1xf32> -> tensor<?x64xf4E2M1FN> scale tensor<?x4xf8E4M3FN>
+  %e, %es = model.swiglu %r, %k tensor_scaled %xt : tensor<?x64xbf16>, tensor<1xf32> -> tensor<?x64xf4E2M1FN> scale tensor<?x4xf8E4M3FN>
+  %wf = model.weight ["w", "v"] stored bf16 : tensor<64x64xf4E2M1FN>
+  %wfs = model.weight ["w", "v"] block_scale : tensor<64x4xf8E4M3FN>
+  // CHECK: model.linear %{{.*}}, %{{.*}} scaled %{{.*}}, %{{.*}} tensor_scaled %[[XT]], %[[WT]] :
+  %g = model.linear %f, %wf scaled %fs, %wfs tensor_scaled %xt, %wt : tensor<?x64xf4E2M1FN>, tensor<64x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>, tensor<64x4xf8E4M3FN>, tensor<1xf32>, tensor<64xf32> -> tensor<?x64xbf16>
   // CHECK: model.linear %{{.*}}, %{{.*}} scaled %{{.*}}, %{{.*}} :
   %y = model.linear %s, %w scaled %scale, %ws
       : tensor<?x64xf8E4M3FN>, tensor<64x64xf8E4M3FN>, tensor<?xf32>, tensor<64xf32> -> tensor<?x64xbf16>

@@ -272,6 +272,108 @@ void checkPackedBlocks() {
          !prepare(&binding, 0, 0, readFrom, &c, out.data()) && out == expected);
 }
 
+/// [rows, columns] of numbers whose blocks of 16 have the largest magnitude 6,
+/// and powers of two as scales; of the tensor it is 1344, half of 6 x 448.
+std::vector<float> fineValues(int rows, int columns) {
+  std::vector<float> values;
+  for (int i = 0; i < rows * columns; ++i) {
+    const int block = i / 16;
+    const float unit = i < 16 ? 224 : std::ldexp(1.0f, block % 5 - 3);
+    values.push_back(unit * (i % 16 == 7 ? -6.0f : i % 16 == 9 ? 2.4f : 1.0f));
+  }
+  return values;
+}
+
+std::vector<uint8_t> fineScales(HostCheckpoint &c, const char *source,
+                                int groups, int words, int rank) {
+  mc_binding binding = bind(source, MC_F8E4M3FNX4, groups, words);
+  binding.rank = 3;
+  binding.shape[2] = 256;
+  std::vector<uint8_t> out(size_t(groups * words * 1024), 0xAA);
+  if (prepare(&binding, 0, rank, readFrom, &c, out.data())) {
+    std::printf("%s\n", lastError);
+    out.clear();
+  }
+  return out;
+}
+
+void checkNvfp4() {
+  HostCheckpoint c;
+  using Bytes = std::vector<uint8_t>;
+  using Floats = std::vector<float>;
+  add(c, "w", 4, 64, fineValues(4, 64));
+  add(c, "v", 2, 64, std::vector<float>(128));
+  expect("scales of tensors, for each row",
+         prepared<float>(c, "[\"w\" split 0 of 2, \"v\"] tensor_scale", MC_F32,
+                         4, 0, 1) == Floats({0.5f, 0.5f, 1, 1}));
+  Bytes scales = fineScales(c, "[\"w\"] block_scale", 1, 1, 0);
+  // Blocks have the scales 224, 1/4, 1/2, 1, then 2, 1/8, ..., over 1/2.
+  expect("scales of blocks over them",
+         scales.size() == 1024 && scales[0] == toE4M3(448) &&
+             scales[1] == toE4M3(0.5f) && scales[3] == toE4M3(2) &&
+             scales[4] == toE4M3(4) && scales[5] == toE4M3(0.25f));
+  const char *numbers = "[\"w\" split 1 of 2] stored bf16 scaled f8E4M3FN";
+  Bytes half = prepared<uint8_t>(c, numbers, MC_F4E2M1FNX2, 4, 16, 1);
+  // 1 is 2, -6 is 15 and 2.4 becomes 2, which is 4.
+  expect("numbers over both, of the columns of a rank",
+         half.size() == 64 && half[0] == 0x22 && half[3] == 0xF2 &&
+             half[4] == 0x42 && half[8 + 3] == 0xF2 && half[60] == 0x42);
+  add(c, "a.input_scale", 1, 0, {0.25f});
+  add(c, "b.input_scale", 1, 0, {0.5f});
+  const char *largest = "[\"a.input_scale\", \"x.input_scale\", "
+                        "\"b.input_scale\"] largest default 1";
+  expect("the largest of those that there are",
+         prepared<float>(c, largest, MC_F32, 1, 0, 0) == Floats({0.5f}));
+  expect("or the default", prepared<float>(c, "[\"x\"] largest default 1",
+                                           MC_F32, 1, 0, 0) == Floats({1}));
+}
+
+/// As ModelOpt stores it: pairs, weight_scale in e4m3, weight_scale_2.
+void checkStoredNvfp4() {
+  HostCheckpoint c;
+  using Bytes = std::vector<uint8_t>;
+  using Floats = std::vector<float>;
+  const int rows = 200, blocks = 8, half = 100;
+  add(c, "w", rows, blocks * 8, {});
+  c["w"].tensor.type = MC_F4E2M1FNX2;
+  add(c, "w_scale", rows, blocks, {});
+  c["w_scale"].tensor.type = MC_F8E4M3FN;
+  add(c, "w_scale_2", 1, 0, {0.0123f});
+  uint32_t random = 7;
+  auto next = [&] {
+    return uint8_t((random = random * 1664525 + 1013904223) >> 24);
+  };
+  for (int i = 0; i < rows * blocks * 8; ++i) {
+    c["w"].bytes.push_back(next());
+  }
+  // Of each row and block; those of row 100 and on begin a group.
+  Bytes expected(2 * 2 * 1024);
+  for (int i = 0; i < rows * blocks; ++i) {
+    const uint8_t scale = uint8_t(next() % 0x7F);
+    const int row = i / blocks, block = i % blocks;
+    c["w_scale"].bytes.push_back(scale);
+    const int place = row % half, tile = (row / half * 2 + block / 4) * 2;
+    expected[size_t(tile * 512 + place % 32 * 16 + place / 32 * 4 +
+                    block % 4)] = scale;
+  }
+  const char *scales =
+      "[\"w\"] block_scale apart 100 packed 16 32 64 128 256 4 8";
+  expect("stored scales of blocks, of halves apart",
+         fineScales(c, scales, 2, 2, 0) == expected);
+  expect("stored numbers are kept",
+         prepared<uint8_t>(c, "[\"w\"] stored bf16 scaled f8E4M3FN",
+                           MC_F4E2M1FNX2, rows, blocks * 8, 0) == c["w"].bytes);
+  expect("and stored scales of tensors",
+         prepared<float>(c, "[\"w\" split 0 of 100] tensor_scale", MC_F32, 2, 0,
+                         3) == Floats({0.0123f, 0.0123f}));
+  // Too many rows for the groups that are left; another format.
+  fineScales(c, "[\"w\"] block_scale apart 100", 1, 2, 0);
+  prepared<uint8_t>(c, "[\"w\"] stored bf16", MC_F4E2M1FNX2, rows, blocks * 8,
+                    0);
+  c.erase("w_scale_2");
+  prepared<float>(c, "[\"w\"] tensor_scale", MC_F32, rows, 0, 0);
+}
+
 } // namespace
 
 int main() {
@@ -282,6 +384,8 @@ int main() {
   checkBlocks();
   checkStoredBlocks();
   checkPackedBlocks();
+  checkNvfp4();
+  checkStoredNvfp4();
   HostCheckpoint none;
   prepared<float>(none, "[\"missing\"]", MC_F32, 1, 0, 0);
   add(none, "w", 2, 2, {1, 2, 3, 4});

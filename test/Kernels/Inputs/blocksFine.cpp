@@ -1,6 +1,7 @@
 // Rows to four bits with a scale of E4M3 for each block of 16: the largest
-// magnitude over 6, rounded; numbers over the rounded scale, to nearest even.
-// Words of scales lie as tcgen05.cp reads them.
+// magnitude over 6 and over TENSOR_SCALE, rounded; numbers over the rounded
+// scale times TENSOR_SCALE, to nearest even. Words of scales lie as tcgen05.cp
+// reads them.
 #include "run.h"
 
 using modelc::e4m3x4;
@@ -36,8 +37,18 @@ int main() {
   Allocation<f4x2> out(kRows * kColumns / 2);
   Allocation<e4m3x4> scales((kRows + kGroup - 1) / kGroup * kWords * kGroup);
   constexpr int kPieces = (kColumns + TILE_N - 1) / TILE_N;
+#ifdef TENSOR_SCALE
+  constexpr float kTensorScale = TENSOR_SCALE;
+  Allocation<float> tensorScale(1);
+  tensorScale[0] = kTensorScale;
+  launch("quantise", kRows * kPieces, modelc::quantise,
+         (const modelc::bf16x2 *)x.data(), tensorScale.data(), out.data(),
+         scales.data(), kRows);
+#else
+  constexpr float kTensorScale = 1;
   launch("quantise", kRows * kPieces, modelc::quantise,
          (const modelc::bf16x2 *)x.data(), out.data(), scales.data(), kRows);
+#endif
   const uint8_t *bytes = (const uint8_t *)scales.data();
   int wrong = 0;
   for (int block = 0; block < kRows * kBlocks; ++block) {
@@ -46,10 +57,10 @@ int main() {
       largest =
           std::max(largest, float(std::fabs(asDouble(x[block * 16 + i]))));
     }
-    uint32_t bits = emulator::encode(emulator::kE4M3,
-                                     std::min(largest * (1 / 6.0f), 448.0f));
+    float over = largest * (1 / 6.0f) / kTensorScale;
+    uint32_t bits = emulator::encode(emulator::kE4M3, std::min(over, 448.0f));
     float scale = emulator::decode(emulator::kE4M3, bits);
-    float inverse = scale > 0 ? 1.0f / scale : 0.0f;
+    float inverse = scale > 0 ? 1.0f / (scale * kTensorScale) : 0.0f;
     bool right = bytes[scaleByte(block / kBlocks, block % kBlocks)] == bits;
     for (int i = 0; i < 16; ++i) {
       uint32_t both = out[(block * 16 + i) / 2].bits;

@@ -8,7 +8,7 @@ constexpr int kColumns = COLUMNS, kRows = 333;
 constexpr int kProducts = SWIGLU ? 2 : 1;
 
 int main() {
-  Matrix a(kRows), w(kProducts * kColumns);
+  Matrix a(kRows), w(kProducts * kColumns, kProducts);
   Allocation<bf16> d(kRows * kColumns);
   int tiles =
       (kRows + TILE_M - 1) / TILE_M * ((kColumns + TILE_N - 1) / TILE_N);

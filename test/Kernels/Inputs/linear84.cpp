@@ -11,7 +11,7 @@ constexpr int kProducts = SWIGLU ? 2 : 1;
 int main() {
   Allocation<f8> a(kRows * kInputs);
   Allocation<float> aScale(kRows);
-  Matrix w(kProducts * kColumns);
+  Matrix w(kProducts * kColumns, kProducts);
   Allocation<bf16> residual(kRows * kColumns), d(kRows * kColumns);
   for (f8 &x : a) {
     x = asF8(randomNormal() * kLimit / 8);

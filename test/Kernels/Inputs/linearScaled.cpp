@@ -1,12 +1,17 @@
 // Products of numbers of four bits with a scale for each BLOCK of them, whose
 // words a matrix unit reads in an order of its own. Neighbouring scales differ
-// by up to a factor of 64. WRONG: words in the order of rows.
+// by up to a factor of 64. SWIGLU: of gate and of up, whose scales begin a
+// group each. TENSOR: with a scale of all rows, and one of each column. WRONG:
+// words in the order of rows.
 #include "run.h"
 
 using modelc::TensorMap;
 
 #ifndef WRONG
 #define WRONG 0
+#endif
+#ifndef SWIGLU
+#define SWIGLU 0
 #endif
 
 constexpr int kColumns = 264, kInputs = 448, kRows = 300;
@@ -37,12 +42,13 @@ Scale randomScale() {
 
 /// A matrix of K numbers a row, as boxes fetch it and in double.
 struct Matrix {
-  int rows, groups;
+  int rows, half, groups; // without halves all rows
   Allocation<uint8_t> pairs, scales;
   std::vector<double> values;
 
-  explicit Matrix(int rows)
-      : rows(rows), groups((rows + kGroup - 1) / kGroup),
+  explicit Matrix(int rows, int halves = 1)
+      : rows(rows), half(rows / halves),
+        groups(halves * ((half + kGroup - 1) / kGroup)),
         pairs(rows * kInputs / 2), scales(groups * kWords * kGroup * 4),
         values(size_t(rows) * kInputs) {
     std::fill(scales.begin(), scales.end(), 0);
@@ -71,7 +77,8 @@ struct Matrix {
 private:
   void fillBlock(int row, int first) {
     Scale scale = randomScale();
-    scales[scaleByte(row, first / BLOCK)] = scale.bits;
+    int place = row < half ? row : groups / 2 * kGroup + row - half;
+    scales[scaleByte(place, first / BLOCK)] = scale.bits;
     for (int k = first; k < first + BLOCK; ++k) {
       int number = std::uniform_int_distribution<int>(0, 15)(generator);
       uint8_t &pair = pairs[(row * kInputs + k) / 2];
@@ -93,9 +100,32 @@ private:
   }
 };
 
+/// The sum of a row of each, and that of its magnitudes.
+struct Sum {
+  double exact = 0, magnitude = 1e-3;
+
+  Sum(const Matrix &a, int row, const Matrix &w, int column, double scale) {
+    for (int k = 0; k < kInputs; ++k) {
+      double term = scale * a.values[size_t(row) * kInputs + k] *
+                    w.values[size_t(column) * kInputs + k];
+      exact += term;
+      magnitude += std::fabs(term);
+    }
+  }
+};
+
 int main() {
-  Matrix a(kRows), w(kColumns);
+  Matrix a(kRows), w((SWIGLU + 1) * kColumns, SWIGLU + 1);
   Allocation<bf16> d(kRows * kColumns);
+  Allocation<float> aTensorScale(1), wTensorScale(w.rows);
+  aTensorScale[0] = 1;
+  std::fill(wTensorScale.begin(), wTensorScale.end(), 1.0f);
+#ifdef TENSOR
+  aTensorScale[0] = 0.37f;
+  for (float &scale : wTensorScale) {
+    scale = std::uniform_real_distribution<float>(0.1f, 2)(generator);
+  }
+#endif
   int tiles =
       (kRows + TILE_M - 1) / TILE_M * ((kColumns + TILE_N - 1) / TILE_N);
 #ifdef WORKGROUPS
@@ -106,19 +136,26 @@ int main() {
                         .grid = {unsigned(tiles)},
                         .block = {THREADS},
                         .sharedBytes = DYNAMIC_BYTES};
-  emulator::run(device, shape, modelc::linear, d.data(), kRows,
-                a.numbersMap(TILE_M), w.numbersMap(TILE_N), a.scalesMap(TILE_M),
-                w.scalesMap(TILE_N));
+  emulator::run(device, shape, modelc::linear,
+#ifdef TENSOR
+                aTensorScale.data(), wTensorScale.data(),
+#endif
+                d.data(), kRows, a.numbersMap(TILE_M), w.numbersMap(TILE_N),
+                a.scalesMap(TILE_M), w.scalesMap(TILE_N));
   std::vector<double> results, reference;
   for (int i = 0; i < kRows * kColumns; ++i) {
-    double exact = 0, magnitude = 1e-3;
-    for (int k = 0; k < kInputs; ++k) {
-      double term = a.values[size_t(i / kColumns) * kInputs + k] *
-                    w.values[size_t(i % kColumns) * kInputs + k];
-      exact += term;
-      magnitude += std::fabs(term);
+    int row = i / kColumns, column = i % kColumns;
+    auto sumOf = [&](int column) {
+      return Sum(a, row, w, column,
+                 double(aTensorScale[0]) * wTensorScale[column]);
+    };
+    Sum sum = sumOf(column);
+    if (SWIGLU) {
+      Sum up = sumOf(column + kColumns);
+      sum.exact *= up.exact / (1 + std::exp(-sum.exact));
+      sum.magnitude *= up.magnitude;
     }
-    results.push_back(1 + (asDouble(d[i]) - exact) / magnitude);
+    results.push_back(1 + (asDouble(d[i]) - sum.exact) / sum.magnitude);
     reference.push_back(1);
   }
   compare("linear", results, reference, 1.0 / 250);

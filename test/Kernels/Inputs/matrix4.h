@@ -1,5 +1,6 @@
 // A matrix of four-bit numbers with a scale for each block of 32, of which
-// neighbours differ by up to a factor of 64. Scales lie in groups of 256 rows.
+// neighbours differ by up to a factor of 64. Scales lie in groups of 256 rows,
+// those of the second of two halves begin a group.
 #ifndef TEST_KERNELS_INPUTS_MATRIX4_H
 #define TEST_KERNELS_INPUTS_MATRIX4_H
 
@@ -12,14 +13,14 @@ constexpr int kInputs = 448, kWords = (kInputs + 127) / 128, kGroup = 256;
 
 /// A matrix of K numbers a row, as a kernel reads it and in double.
 struct Matrix {
-  int rows;
+  int rows, half; // without halves all rows
   Allocation<f4x2> numbers;
   Allocation<e8m0x4> scales;
   std::vector<double> values;
 
-  explicit Matrix(int rows)
-      : rows(rows), numbers(rows * kInputs / 2),
-        scales((rows + kGroup - 1) / kGroup * kWords * kGroup),
+  explicit Matrix(int rows, int halves = 1)
+      : rows(rows), half(rows / halves), numbers(rows * kInputs / 2),
+        scales(halves * groupsOfHalf() * kWords * kGroup),
         values(size_t(rows) * kInputs) {
     for (int row = 0; row < rows; ++row) {
       for (int word = 0; word < kWords; ++word) {
@@ -29,6 +30,7 @@ struct Matrix {
   }
 
 private:
+  int groupsOfHalf() const { return (half + kGroup - 1) / kGroup; }
   void fillWord(int row, int word) {
     std::uniform_int_distribution<int> power(-6, 0), bits(0, 15);
     uint32_t packed = 0;
@@ -47,7 +49,9 @@ private:
             std::ldexp(emulator::decode(emulator::kE2M1, number), exponent);
       }
     }
-    scales[(row / kGroup * kWords + word) * kGroup + row % kGroup] = {packed};
+    int place = row / half * groupsOfHalf() * kGroup + row % half;
+    scales[(place / kGroup * kWords + word) * kGroup + place % kGroup] = {
+        packed};
   }
 };
 

@@ -1,0 +1,134 @@
+//===- GraphWeights.cpp - What a graph reads that steps before it made ----===//
+//
+// Weights of the checkpoint, with the text that tells its loader how to make
+// them, and caches.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Kernels/Formats.h"
+#include "lib/Kernels/GraphLowering.h"
+#include "llvm/Support/Format.h"
+
+using namespace mlir;
+using namespace modelc;
+using namespace modelc::kernels;
+using namespace modelc::schedule;
+
+static constexpr int64_t kDynamic = ShapedType::kDynamic;
+
+/// The type of the scales of a weight's blocks where it is no power of two.
+static Type fineScaleOf(model::WeightOp weight) {
+  for (Operation *user : weight->getUsers()) {
+    auto linear = dyn_cast<model::LinearOp>(user);
+    if (!linear || linear.getWeight() != weight || !linear.getWeightScale()) {
+      continue;
+    }
+    Type scale = getElementTypeOrSelf(linear.getWeightScale());
+    return isa<Float8E4M3FNType>(scale) ? scale : Type();
+  }
+  return {};
+}
+
+model::LinearOp kernels::swigluScaledBy(Value scale) {
+  for (Operation *user : scale.getUsers()) {
+    auto linear = dyn_cast<model::LinearOp>(user);
+    if (linear && linear.getSwiglu() && linear.getWeightScale() == scale) {
+      return linear;
+    }
+  }
+  return {};
+}
+
+std::string kernels::sourceOf(model::WeightOp weight, bool isDoubled) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << "[";
+  llvm::interleaveComma(weight.getSources(), os, [&](model::SourceAttr source) {
+    os << source.getName();
+    if (source.getParts() > 1) {
+      os << " split " << source.getDim() << " of " << source.getParts();
+    }
+    if (source.getCopies() > 1) {
+      os << " copies " << source.getCopies();
+    }
+    if (source.getFirstRank()) {
+      os << " first rank";
+    }
+  });
+  os << "]";
+  if (weight.getStored()) {
+    os << " stored " << *weight.getStored();
+  }
+  if (Type scale = fineScaleOf(weight)) {
+    os << " scaled " << scale;
+  }
+  if (weight.getChannelScale()) {
+    os << " channel_scale";
+  }
+  if (weight.getBlockScale()) {
+    os << " block_scale";
+    model::LinearOp linear = swigluScaledBy(weight.getResult());
+    int64_t rows = linear ? linear.getOutputs() / 2 : 0;
+    if (rows % kScaleRows != 0) {
+      os << " apart " << rows;
+    }
+  }
+  if (weight.getTensorScale()) {
+    os << " tensor_scale";
+  }
+  if (weight.getLargest()) {
+    os << " largest";
+  }
+  if (weight.getAbsent()) {
+    os << llvm::format(" default %g", weight.getAbsent()->convertToDouble());
+  }
+  if (isDoubled) {
+    os << " doubled";
+  }
+  return text;
+}
+
+/// Whether it scales numbers of 8 bits that the machine keeps as their halves.
+bool GraphLowering::isDoubledScale(model::WeightOp op) const {
+  bool isScale = op.getChannelScale() ||
+                 llvm::any_of(op->getUsers(), llvm::IsaPred<model::CacheOp>);
+  return isScale && isHalved(stored(Float8E4M3FNType::get(op->getContext())));
+}
+
+LogicalResult GraphLowering::lower(model::WeightOp op) {
+  BufferType type = storedAs(op.getResult());
+  NamedBuffer buffer = {StorageRole::Weight,
+                        sourceOf(op, isDoubledScale(op)),
+                        SmallVector<int64_t>(type.getShape()),
+                        type.getElementType(),
+                        {},
+                        type.getPacked()};
+  if (layer) {
+    buffer.sizes.push_back(layer);
+  }
+  storage[op.getResult()] = {
+      layer ? plan.local(buffer) : plan.named(buffer), {}, {}};
+  return success();
+}
+
+LogicalResult GraphLowering::lower(model::CacheOp op) {
+  model::CacheType cache = op.getResult().getType();
+  if (!cache.getPage()) {
+    return op.emitError("expected a cache with pages, got none; try "
+                        "model-bind");
+  }
+  NamedBuffer buffer = {StorageRole::Cache,
+                        "k_cache",
+                        {kDynamic, cache.getKvHeads(), cache.getHeadDim()},
+                        stored(cache.getElementType()),
+                        {plan.sizes.cacheRows, layer}};
+  Value keys = plan.local(buffer);
+  buffer.source = "v_cache";
+  Value values = plan.local(buffer);
+  storage[op.getResult()] = {keys, {}, values, {}, {}};
+  if (op.getKScale()) {
+    storage[op.getResult()].keyScale = bufferOf(op.getKScale());
+    storage[op.getResult()].valueScale = bufferOf(op.getVScale());
+  }
+  return success();
+}

@@ -1,0 +1,91 @@
+//===- source.h - The text that says what a weight holds ------------------===//
+#ifndef MODELC_HOST_SOURCE_H
+#define MODELC_HOST_SOURCE_H
+
+#include <cstdint>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace modelc_host {
+
+/// One tensor of the checkpoint, and the part of it that a rank has.
+struct SourcePart {
+  std::string name;
+  int dim = 0;
+  int64_t parts = 1, copies = 1;
+  bool isFirstRankOnly = false;
+};
+
+/// A `source`, read.
+struct WeightSource {
+  std::vector<SourcePart> parts;
+  bool isChannelScale = false, isBlockScale = false, isTensorScale = false;
+  bool isLargest = false, isFine = false; // of NVFP4
+  bool isDoubled = false, hasDefault = false;
+  float absent = 0;
+  int64_t apart = 0; // the row whose scales begin a group; 0: none
+  /// The byte where the word of row 2^i lies; empty: in the order of rows.
+  std::vector<int64_t> packed;
+
+  WeightSource(const std::string &text, int64_t layer) {
+    const size_t end = readParts(text, layer);
+    std::istringstream words(text.substr(end));
+    for (std::string word; words >> word;) {
+      isChannelScale |= word == "channel_scale";
+      isBlockScale |= word == "block_scale";
+      isTensorScale |= word == "tensor_scale";
+      isLargest |= word == "largest";
+      isFine |= word == "scaled"; // names the one type that says it
+      isDoubled |= word == "doubled";
+      if (word == "default") {
+        hasDefault = true;
+        words >> absent;
+      }
+      if (word == "apart") {
+        words >> apart;
+      }
+      if (word == "packed") {
+        for (int64_t byte; words >> byte;) {
+          packed.push_back(byte);
+        }
+      }
+    }
+  }
+
+private:
+  /// Up to behind the closing bracket.
+  size_t readParts(const std::string &text, int64_t layer) {
+    size_t at = 1;
+    while (at < text.size() && text[at - 1] != ']') {
+      const size_t open = text.find('"', at), close = text.find('"', open + 1);
+      const size_t end = text.find_first_of(",]", close);
+      if (end == std::string::npos) {
+        break;
+      }
+      SourcePart part;
+      part.name = text.substr(open + 1, close - open - 1);
+      const size_t hole = part.name.find("{layer}");
+      if (hole != std::string::npos) {
+        part.name.replace(hole, 7, std::to_string(layer));
+      }
+      std::istringstream words(text.substr(close + 1, end - close - 1));
+      for (std::string word, of; words >> word;) {
+        if (word == "split") {
+          words >> part.dim >> of >> part.parts;
+        } else if (word == "copies") {
+          words >> part.copies;
+        } else if (word == "first") {
+          part.isFirstRankOnly = true;
+        }
+      }
+      parts.push_back(part);
+      at = end + 1;
+    }
+    return at;
+  }
+};
+
+} // namespace modelc_host
+
+#endif // MODELC_HOST_SOURCE_H
