@@ -3,6 +3,7 @@
 #include "lib/Driver/Stages.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -137,9 +138,10 @@ static FitResult fitOf(const Report &report, const ModelFacts &model,
   choices.tensorParallel = options.tensorParallel;
   choices.maxTensorParallel = model.maxTensorParallel;
   choices.cacheShards = choices.maxTensorParallel;
-  choices.weightBits = options.weights == "mxfp4" ? 4
-                       : options.weights == "fp8" ? 8
-                                                  : 16;
+  choices.weightBits = llvm::StringSwitch<int>(options.weights)
+                           .Cases({"mxfp4", "nvfp4"}, 4)
+                           .Case("fp8", 8)
+                           .Default(16);
   choices.cacheBits = options.cache == "fp8" ? 8 : 16;
   return fit(needs, served(options.workload), choices, target);
 }

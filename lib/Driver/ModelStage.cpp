@@ -9,9 +9,10 @@ using namespace mlir;
 using namespace modelc;
 
 static Precision precisionOf(llvm::StringRef word) {
-  return word == "mxfp4" ? Precision::Mxfp4
-         : word == "fp8" ? Precision::Fp8
-                         : Precision::Bf16;
+  return word == "nvfp4"   ? Precision::Nvfp4
+         : word == "mxfp4" ? Precision::Mxfp4
+         : word == "fp8"   ? Precision::Fp8
+                           : Precision::Bf16;
 }
 
 static void buildModelPipeline(OpPassManager &manager, model::Phase phase,

@@ -9,16 +9,21 @@ for the last digits of the logits.
 The model is that of tiny-llama/, but where weights are narrow every row r of
 the weight of a linear in a layer is multiplied by FACTORS[r * 7 // 5 % 3],
 exactly, and where blocks have scales block b of the row by
-FACTORS[(r * 7 // 5 + b) % 3]: neighbours then differ in their scales, so that a
-scale at the wrong place shows. Everything is computed in double and rounded
+FACTORS[(r * 7 // 5 + b) % 3], "fine" ones of 16 too: neighbours then differ in
+their scales, so that a scale at the wrong place shows. Everything is computed in double and rounded
 where modelc rounds:
 
     weights       fp8: e4m3, of each row the largest magnitude becomes 448;
                   mxfp4: e2m1, each block of 32 neighbours over the power of two
-                  below its largest magnitude, over 4, saturated at 6
+                  below its largest magnitude, over 4, saturated at 6;
+                  nvfp4: e2m1, each block of 16 neighbours over its largest
+                  magnitude over 6, in e4m3 over a scale of the whole tensor, of
+                  which the largest magnitude becomes 6 x 448
     activations   as the weights, or fp8 by weights of mxfp4, before each linear
                   of a layer, each token by itself; with 2 ranks, of what a rank
-                  has. To 4 bits bf16 is quantised, to 8 what a norm has in float
+                  has. To 4 bits bf16 is quantised, to 8 what a norm has in float.
+                  In nvfp4 the scale of all tokens is the largest input_scale of
+                  the linears that read them
     keys, values  fp8: e4m3 over the layer's k_scale and v_scale, saturated at 448
     others        bf16: the residual, the outputs of linears, queries, the powers
                   of a softmax before they meet the values, the logits
@@ -29,7 +34,9 @@ logit are taken.
 
     golden.json     prompts; tokens[sequence][step]; margin: the smallest distance
                     between the best and the second logit of any step; factors:
-                    of "rows" or "blocks" of weights, or "none"; k_scale and
+                    of "rows", "blocks" or "fine" blocks of weights, or "none";
+                    input_scale of linears, of whose largest magnitudes in
+                    CALIBRATED prompts INPUT_PARTS[name] become 6 x 448; k_scale and
                     v_scale of each layer of a cache of 8 bits, null: the
                     checkpoint has none; drift: see below
     logits-tp1.bin  f32 [step 0 = last token of the prefill, 1..8][sequence][vocab]
@@ -56,7 +63,9 @@ DECODE_STEPS = 8
 DRIFTS = 16
 SEED, SEARCHED = 4, 512
 FACTORS = (0.25, 0.5, 1.0)
-BLOCK = 32
+BLOCK, FINE_BLOCK = 32, 16
+CALIBRATED = 16
+INPUT_PARTS = {"q_proj": 1, "k_proj": 0.5, "v_proj": 0.75, "gate_proj": 0.5, "up_proj": 1, "o_proj": 1, "down_proj": 1}
 K_SCALES = (0.03, 0.013, 0.021)
 V_SCALES = (0.017, None, 0.02)
 HEADS, KV_HEADS, HEAD_DIM, LAYERS, EPS, THETA = 4, 2, 64, 3, 1e-5, 1e4
@@ -98,6 +107,18 @@ def mxfp4(x, parts=1):
     return (e2m1(split / scale) * scale).reshape(x.shape)
 
 
+def nvfp4(x, tensor_scale=None):
+    """Blocks over e4m3 over a scale of the tensor, in float as modelc does."""
+    split = bf16(x).astype(np.float32).reshape(*x.shape[:-1], -1, FINE_BLOCK)
+    if tensor_scale is None:
+        tensor_scale = np.abs(split).max() / np.float32(6 * 448)
+    largest = np.abs(split).max(-1, keepdims=True)
+    scale = e4m3(largest / np.float32(6) / tensor_scale).astype(np.float32)
+    divisor = np.where(scale > 0, scale * tensor_scale, np.float32(1))
+    numbers = np.where(scale > 0, e2m1(split / divisor), 0)
+    return (numbers * scale.astype(np.float64) * np.float64(tensor_scale)).reshape(x.shape)
+
+
 def as_bf16(x, parts=1):
     return bf16(x)
 
@@ -107,7 +128,7 @@ class Variant:
     """What is narrow: a folder of golden files."""
 
     folder: str
-    factors: str  # of "rows", "blocks" or "none"
+    factors: str  # of "rows", "blocks", "fine" or "none"
     narrow: callable  # inputs of linears
     weights: callable  # weights of linears
     has_narrow_cache: bool = False
@@ -120,13 +141,15 @@ VARIANTS = (
     Variant("tiny-llama-fp8-weights", "rows", fp8, fp8),
     Variant("tiny-llama-fp8-cache", "none", as_bf16, as_bf16, has_narrow_cache=True),
     Variant("tiny-llama-mxfp4-fp8", "blocks", fp8, mxfp4, ranks=(1, 2)),
+    Variant("tiny-llama-nvfp4", "fine", nvfp4, nvfp4, ranks=(1, 2)),
 )
 
 
 class Model:
     def __init__(self, variant, ranks, disturbance=0.0):
         self.variant = variant
-        self.narrow = variant.narrow
+        self.input_scales = {}  # of linears, where they have one
+        self.largest = {}  # magnitudes that linears read
         self.ranks = ranks
         self.disturbance = disturbance
         self.random = np.random.default_rng(SEED)
@@ -143,9 +166,19 @@ class Model:
         if "_proj" not in name or self.variant.factors == "none":
             return values
         turn = (np.arange(len(values)) * 7 // 5)[:, None]
-        if self.variant.factors == "blocks":
-            turn = turn + np.arange(values.shape[1]) // BLOCK
+        if self.variant.factors != "rows":
+            block = FINE_BLOCK if self.variant.factors == "fine" else BLOCK
+            turn = turn + np.arange(values.shape[1]) // block
         return self.variant.weights(values * np.take(FACTORS, turn % 3))
+
+    def narrow(self, x, names, parts=1):
+        """What the linears of these names read."""
+        for name in names:
+            self.largest[name] = max(self.largest.get(name, 0), np.abs(x).max())
+        if self.variant.narrow is not nvfp4:
+            return self.variant.narrow(x, parts)
+        scales = [self.input_scales[name] for name in names if name in self.input_scales]
+        return nvfp4(x, max(scales, default=np.float32(1)))
 
     def norm(self, x, name):
         factor = 1 / np.sqrt((x * x).mean(-1, keepdims=True) + EPS)
@@ -160,9 +193,9 @@ class Model:
     def add_split(self, x, y, name):
         """x + linear(y), of which each rank has a part of the columns of y."""
         if self.ranks == 1:
-            return bf16(x + self.linear(self.narrow(y), name))
+            return bf16(x + self.linear(self.narrow(y, [name]), name))
         weight = np.split(self.weights[name + ".weight"], self.ranks, axis=1)
-        parts = np.split(self.narrow(y, self.ranks), self.ranks, axis=-1)
+        parts = np.split(self.narrow(y, [name], self.ranks), self.ranks, axis=-1)
         total = sum(bf16(self.disturb(part @ w.T)) for part, w in zip(parts, weight))
         return bf16(x + bf16(total))
 
@@ -202,11 +235,13 @@ class Model:
         x = self.weights["model.embed_tokens.weight"][tokens]
         for layer in range(LAYERS):
             name = f"model.layers.{layer}."
-            n = self.narrow(self.norm(x, name + "input_layernorm"))
+            qkv = [name + "self_attn." + p for p in ("q_proj", "k_proj", "v_proj")]
+            n = self.narrow(self.norm(x, name + "input_layernorm"), qkv)
             a = self.attention(n, layer, past, cache)
             x = self.add_split(x, a, name + "self_attn.o_proj")
-            n = self.narrow(self.norm(x, name + "post_attention_layernorm"))
-            gate, up = (self.linear(n, name + "mlp." + p) for p in ("gate_proj", "up_proj"))
+            gate_up = [name + "mlp." + p for p in ("gate_proj", "up_proj")]
+            n = self.narrow(self.norm(x, name + "post_attention_layernorm"), gate_up)
+            gate, up = (self.linear(n, p) for p in gate_up)
             x = self.add_split(x, bf16(gate / (1 + np.exp(-gate)) * up), name + "mlp.down_proj")
         last = bf16(self.norm(x[:, -1], "model.norm"))
         return bf16(self.linear(last, "lm_head"))
@@ -224,13 +259,24 @@ def run(model, prompts, forced=None):
     return np.stack(logits), np.stack(tokens, 1)
 
 
+def calibrate(variant):
+    """The input_scale of each linear, by its name; none of rows or powers of two."""
+    if variant.narrow is not nvfp4:
+        return {}
+    model = Model(variant, 1)
+    run(model, np.random.default_rng(SEED + 1).integers(0, 320, (CALIBRATED, max(PROMPT_LENGTHS))))
+    return {name: np.float32(largest * INPUT_PARTS[name.rsplit(".", 1)[1]] / (6 * 448))
+            for name, largest in model.largest.items()}
+
+
 def margins(logits):
     best = np.sort(logits, -1)
     return (best[..., -1] - best[..., -2]).min(0)
 
 
-def drift(variant, ranks, prompts, tokens, logits):
+def drift(variant, ranks, input_scales, prompts, tokens, logits):
     model = Model(variant, ranks, 2.0**-9)
+    model.input_scales = input_scales
     differences = []
     for prompt, forced, exact in zip(prompts, tokens, logits):
         repeated = np.repeat([prompt], DRIFTS, 0)
@@ -260,15 +306,19 @@ def make(variant):
     out.mkdir(exist_ok=True)
     generator = np.random.default_rng(SEED)
     models = {ranks: Model(variant, ranks) for ranks in variant.ranks}
+    input_scales = calibrate(variant)
+    for model in models.values():
+        model.input_scales = input_scales
     found = [search(models, generator, length) for length in PROMPT_LENGTHS]
     prompts, tokens, logits, margin = zip(*found)
     golden = {"prompts": [p.tolist() for p in prompts], "tokens": [t.tolist() for t in tokens],
               "margin": float(min(margin)), "factors": variant.factors}
     if variant.has_narrow_cache:
         golden |= {"k_scale": K_SCALES, "v_scale": V_SCALES}
+    golden |= {name + ".input_scale": float(scale) for name, scale in input_scales.items()}
     for ranks in variant.ranks:
         own = [l[ranks] for l in logits]
-        golden[f"drift_tp{ranks}"] = drift(variant, ranks, prompts, tokens, own)
+        golden[f"drift_tp{ranks}"] = drift(variant, ranks, input_scales, prompts, tokens, own)
         values = np.stack(own, 1)
         (out / f"logits-tp{ranks}.bin").write_bytes(values.astype("<f4").tobytes())
         print(f"{variant.folder}, tp {ranks}: logits std {values.std():.3f}")

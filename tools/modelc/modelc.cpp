@@ -78,13 +78,16 @@ static Flag<int64_t> outputLength("osl",
                                   cl::init(1024), cl::cat(category));
 static Flag<int64_t> batch("batch", cl::desc("requests decoded together"),
                            cl::init(64), cl::cat(category));
-enum class Precision { bf16, fp8, mxfp4 };
+enum class Precision { bf16, fp8, mxfp4, nvfp4 };
 static Choice<Precision>
     weights("weights", cl::desc("type of the weights of linears"),
             cl::values(clEnumValN(Precision::bf16, "bf16", "as imported"),
                        clEnumValN(Precision::fp8, "fp8", "e4m3 with scales"),
                        clEnumValN(Precision::mxfp4, "mxfp4",
-                                  "e2m1 with a scale for each block of 32")),
+                                  "e2m1 with a scale for each block of 32"),
+                       clEnumValN(Precision::nvfp4, "nvfp4",
+                                  "e2m1 with a scale for each block of 16 and "
+                                  "one for the tensor")),
             cl::init(Precision::bf16), cl::cat(category));
 enum class Activations { weights, fp8 };
 static Choice<Activations> activations(
@@ -143,9 +146,10 @@ static cl::opt<std::string> importInput(cl::Positional, cl::Required,
                                         cl::sub(importCommand));
 
 static StringRef wordOf(Precision precision) {
-  return precision == Precision::mxfp4 ? "mxfp4"
-         : precision == Precision::fp8 ? "fp8"
-                                       : "bf16";
+  return precision == Precision::nvfp4   ? "nvfp4"
+         : precision == Precision::mxfp4 ? "mxfp4"
+         : precision == Precision::fp8   ? "fp8"
+                                         : "bf16";
 }
 
 static CompileOptions compileOptions() {

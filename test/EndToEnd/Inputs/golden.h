@@ -80,9 +80,10 @@ public:
   Checkpoint(const std::string &weights, const std::string &golden)
       : index(readText(weights + "/weights.json")),
         data(readText(weights + "/weights.bin")),
-        factors(wordOf(readText(golden + "/golden.json"), "factors")),
-        keyScales(scalesOf(readText(golden + "/golden.json"), "k_scale")),
-        valueScales(scalesOf(readText(golden + "/golden.json"), "v_scale")) {}
+        golden(readText(golden + "/golden.json")),
+        factors(wordOf(this->golden, "factors")),
+        keyScales(scalesOf(this->golden, "k_scale")),
+        valueScales(scalesOf(this->golden, "v_scale")) {}
 
   /// An mc_read.
   static int read(void *self, const char *name, mc_tensor *tensor) {
@@ -91,6 +92,9 @@ public:
 
 private:
   bool find(const std::string &name, mc_tensor &tensor) {
+    if (name.find(".input_scale") != std::string::npos) {
+      return findInputScale(name, tensor);
+    }
     if (name.find("_scale") != std::string::npos) {
       return findScale(name, tensor);
     }
@@ -119,17 +123,31 @@ private:
 
   void multiply(const std::string &name, size_t rows,
                 std::vector<uint16_t> &values) const {
-    const bool isOfBlocks = factors == "blocks";
+    const bool isFine = factors == "fine";
+    const bool isOfBlocks = factors == "blocks" || isFine;
     if ((factors != "rows" && !isOfBlocks) ||
         name.find("_proj") == std::string::npos) {
       return;
     }
     size_t width = values.size() / rows;
     for (size_t i = 0; i < values.size(); ++i) {
-      size_t block = isOfBlocks ? i % width / 32 : 0;
+      size_t block = isOfBlocks ? i % width / (isFine ? 16 : 32) : 0;
       float factor = 0.25f * float(1 << (i / width * 7 / 5 + block) % 3);
       values[i] = toBf16(fromBf16(values[i]) * factor);
     }
+  }
+
+  /// "model.layers.1.self_attn.q_proj.input_scale"
+  bool findInputScale(const std::string &name, mc_tensor &tensor) {
+    size_t at = golden.find("\"" + name + "\":");
+    if (at == std::string::npos) {
+      return false;
+    }
+    float &scale = inputScales[name];
+    scale = std::stof(golden.substr(golden.find(':', at) + 1));
+    tensor.type = MC_F32; // a number, without dimensions
+    tensor.data = &scale;
+    return true;
   }
 
   /// "model.layers.1.self_attn.k_scale"
@@ -147,8 +165,9 @@ private:
     return true;
   }
 
-  std::string index, data, factors;
+  std::string index, data, golden, factors;
   std::vector<float> keyScales, valueScales;
+  std::map<std::string, float> inputScales;
   std::map<std::string, std::vector<uint16_t>> weights;
 };
 
