@@ -57,6 +57,9 @@ LogicalResult LoadOp::verify() {
   }
   auto place = dyn_cast<TileType>(getSource().getType());
   auto tile = dyn_cast<TileType>(getResult().getType());
+  if (tile && getExpect()) {
+    return emitOpError("expected a scalar beside 'expect', got ") << tile;
+  }
   if (place && tile) {
     int64_t rows = getTransposed() ? tile.getColumns() : tile.getRows();
     int64_t columns = getTransposed() ? tile.getRows() : tile.getColumns();

@@ -30,7 +30,9 @@ def LoadOp : MemoryOp<"load"> {
     queue (copies from global memory, reads from shared) and its registers and
     its place are safe only after a wait. Without one the value is simply there.
     Of a place in tensor memory it may read a part of the columns: the offsets
-    are then the logical trip and the first column.
+    are then the logical trip and the first column. `expect` of a scalar is an
+    expression over the workload's symbols: what the cost takes for it where it
+    limits a tile.
 
     ```mlir
     schedule.kernel @f(%a: !schedule.buffer<?x64xf32>, %m: index) guard [] attributes {waves = 1 : i64} {
@@ -44,12 +46,12 @@ def LoadOp : MemoryOp<"load"> {
   let arguments = (ins AnyTileOrBuffer:$source, Variadic<Index>:$offsets, Optional<TileType>:$rows,
     Optional<BufferType>:$pageTable, Optional<Index>:$sequence, Variadic<Index>:$valid, Optional<Index>:$peer,
     OptionalAttr<DenseI64ArrayAttr>:$dims, OptionalAttr<I64Attr>:$page_size,
-    UnitAttr:$transposed, UnitAttr:$stream);
+    UnitAttr:$transposed, UnitAttr:$stream, OptionalAttr<StrAttr>:$expect);
   let results = (outs TileOrScalar:$result, Optional<TokenType>:$token);
   let builders = [OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$source, "::mlir::ValueRange":$offsets,
     CArg<"::mlir::ValueRange", "{}">:$valid), [{
       build($_builder, $_state, result, ::mlir::Type(), source, offsets, ::mlir::Value(), ::mlir::Value(), ::mlir::Value(),
-            valid, ::mlir::Value(), ::mlir::DenseI64ArrayAttr(), ::mlir::IntegerAttr(), false, false);
+            valid, ::mlir::Value(), ::mlir::DenseI64ArrayAttr(), ::mlir::IntegerAttr(), false, false, ::mlir::StringAttr());
     }]>];
   let assemblyFormat = [{
     $source `[` $offsets `]` (`rows` `(` $rows^ `:` type($rows) `)`)?

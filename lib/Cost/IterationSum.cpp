@@ -11,7 +11,7 @@ Samples samples(double trips, unsigned most) {
   double whole = std::ceil(trips);
   if (whole <= most) {
     for (double trip = 0; trip < whole; ++trip) {
-      points.push_back({trip, trips / whole});
+      points.push_back({trip, std::min(1.0, trips - trip)});
     }
     return points;
   }

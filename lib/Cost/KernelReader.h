@@ -20,7 +20,7 @@ public:
   KernelReader(schedule::KernelOp kernel, const Target &target,
                const Bindings &bindings, const CostOptions &options,
                IndexValues sizes)
-      : kernel(kernel), target(target), options(options),
+      : kernel(kernel), target(target), options(options), bindings(bindings),
         iterations(std::move(sizes), bindings) {}
   llvm::FailureOr<KernelWork> read();
 
@@ -51,7 +51,9 @@ private:
   void addMove(mlir::Operation *op, const schedule::Work &amount, Step &step);
   llvm::LogicalResult addAccess(const BufferUse &use, Region region,
                                 Step &step);
+  llvm::FailureOr<double> partInside(const BufferUse &use, Region region) const;
   double partBeforeEnd(const BufferUse &use, Region region) const;
+  llvm::LogicalResult expectScalars();
   double tilesWalked(const BufferUse &use) const;
   void addOperandEdges(mlir::Operation *op, Region region, Step &step);
   void addLoopEdges(schedule::LoopOp loop, Region region, Step &step);
@@ -65,7 +67,10 @@ private:
   schedule::KernelOp kernel;
   const Target &target;
   const CostOptions &options;
+  const Bindings &bindings;
   Iterations iterations;
+  /// Sizes, what loads of scalars expect, and a workgroup in the grid's middle.
+  IndexValues typical;
   KernelWork work;
   std::vector<Level> grid;
   Nest nest;

@@ -178,6 +178,28 @@ LogicalResult KernelReader::findLongest() {
   return success();
 }
 
+LogicalResult KernelReader::expectScalars() {
+  typical = iterations.knownSizes();
+  for (auto [level, trips] : llvm::zip_equal(grid, work.grid)) {
+    typical[level.index] = int64_t(trips / 2);
+  }
+  std::string why;
+  WalkResult walked = kernel.walk([&](LoadOp load) {
+    if (!load.getExpect()) {
+      return WalkResult::advance();
+    }
+    FailureOr<double> value =
+        evaluateExpression(*load.getExpect(), bindings, why);
+    if (failed(value)) {
+      load.emitOpError("in `expect`: ") << why;
+      return WalkResult::interrupt();
+    }
+    typical[load.getResult()] = std::llround(*value);
+    return WalkResult::advance();
+  });
+  return success(!walked.wasInterrupted());
+}
+
 LogicalResult KernelReader::readGrid() {
   LoopOp loop = kernel.getGrid();
   grid = iterations.levels({loop});
@@ -197,7 +219,7 @@ LogicalResult KernelReader::readGrid() {
   nest.levels = grid;
   nest.counts.assign(grid.size(), work.workgroups());
   nest.executions = work.workgroups();
-  return success();
+  return expectScalars();
 }
 
 FailureOr<KernelWork> KernelReader::read() {

@@ -117,6 +117,32 @@ double KernelReader::tilesWalked(const BufferUse &use) const {
   return walked;
 }
 
+/// The part of the tiles that lies inside limits, over the loops of a typical
+/// workgroup where only the device knows a limit and loads say what to expect.
+FailureOr<double> KernelReader::partInside(const BufferUse &use,
+                                           Region region) const {
+  ValidPart valid(use, iterations.knownSizes());
+  if (!valid.isOpen) {
+    FailureOr<double> inside = iterations.sum(nest.levels, valid.limits);
+    return failed(inside) ? inside : *inside / std::max(nest.executions, 1e-9);
+  }
+  ValidPart expected(use, typical);
+  if (expected.isOpen) {
+    return partBeforeEnd(use, region);
+  }
+  SmallVector<LoopOp> loops;
+  for (const Level &level : ArrayRef(nest.levels).drop_front(grid.size())) {
+    if (loops.empty() || loops.back() != level.loop) {
+      loops.push_back(level.loop);
+    }
+  }
+  Iterations ofOne(typical, bindings);
+  FailureOr<double> inside = ofOne.sum(ofOne.levels(loops), expected.limits);
+  double executions = nest.executions / work.workgroups();
+  return failed(inside) ? inside
+                        : std::min(1.0, *inside / std::max(executions, 1e-9));
+}
+
 LogicalResult KernelReader::addAccess(const BufferUse &use, Region region,
                                       Step &step) {
   double bytes = 0;
@@ -124,9 +150,7 @@ LogicalResult KernelReader::addAccess(const BufferUse &use, Region region,
     bool global = amount.from == Space::Global || amount.to == Space::Global;
     bytes += global ? amount.amount : 0;
   }
-  ArrayRef<Level> levels = nest.levels;
-  ValidPart valid(use, iterations.knownSizes());
-  FailureOr<double> inside = iterations.sum(levels, valid.limits);
+  FailureOr<double> inside = partInside(use, region);
   if (failed(inside)) {
     return failure();
   }
@@ -134,8 +158,7 @@ LogicalResult KernelReader::addAccess(const BufferUse &use, Region region,
   if (auto argument = dyn_cast<BlockArgument>(use.buffer)) {
     access.name = kernel.getArgumentName(argument.getArgNumber());
   }
-  access.bytes = bytes * *inside / std::max(nest.executions, 1e-9);
-  access.bytes *= valid.isOpen ? partBeforeEnd(use, region) : 1;
+  access.bytes = bytes * *inside;
   access.executions = nest.executions / work.workgroups();
   access.walked = tilesWalked(use);
   access.uses = gridUses(use, grid, iterations);

@@ -65,20 +65,21 @@ void Decode::declare() {
 }
 
 void Decode::ownPart(Scalar sequence, Scalar kvHead, Scalar split) {
-  Scalar context = k.loadIndex("context", at(contexts, {sequence}));
+  Scalar context = k.loadIndex("context", at(contexts, {sequence}), "context");
   Scalar head = k.name("head", kvHead * static_cast<double>(shape.group()));
   Scalar headLimit = head + static_cast<double>(shape.group());
   Value queries = k.load(
       "queries", {tile.queries, shape.headDim},
       at(q, {sequence, head, k.constant(0)}).walks(1, 2).valid({headLimit}));
-  // Whole tiles of keys are dealt to the splits.
+  // Whole tiles of keys are dealt to the splits, to the first ones first.
   Scalar tiles = k.name("tiles", ceilDiv(context, tile.keys));
-  Scalar share = k.name("share", (tiles + splits - 1.0) / splits);
-  Scalar first = k.name("first", split * share);
-  Scalar trips =
-      k.name("trips", maximum(minimum(share, tiles - first), k.constant(0)));
+  auto before = [&](Scalar part) {
+    return (part * tiles + splits - 1.0) / splits;
+  };
+  Scalar first = k.name("first", before(split));
+  Scalar trips = k.name("trips", before(split + 1.0) - first);
   std::string expect =
-      "context / splits / " + std::to_string(tile.keys) + " + 0.5 / splits";
+      "max(1, context / " + std::to_string(tile.keys) + " + 0.5) / splits";
   Value scale = loadScoreScale(k, shape, keyScale);
   Softmax start = Softmax::start(k, tile.queries, shape.headDim);
   auto body = [&](Scalar t, ValueRange carried) {

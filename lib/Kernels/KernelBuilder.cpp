@@ -259,17 +259,21 @@ void KernelBuilder::when(Scalar condition, StringRef expect,
 Value KernelBuilder::load(StringRef name, Shape shape, const Place &place) {
   Type element = cast<BufferType>(place.buffer.getType()).getElementType();
   Type type = TileType::get({shape.rows, shape.columns}, element);
-  return LoadOp::create(builder, named(name), type, Type(), place.buffer,
-                        place.offsets, place.rowIds, place.pageTable,
-                        place.sequence, place.limits, place.peerDevice,
-                        dimsOf(builder, place, type),
-                        pageSizeOf(builder, place), false, place.isStream)
+  return LoadOp::create(
+             builder, named(name), type, Type(), place.buffer, place.offsets,
+             place.rowIds, place.pageTable, place.sequence, place.limits,
+             place.peerDevice, dimsOf(builder, place, type),
+             pageSizeOf(builder, place), false, place.isStream, StringAttr())
       .getResult();
 }
 
-Scalar KernelBuilder::loadIndex(StringRef name, const Place &place) {
+Scalar KernelBuilder::loadIndex(StringRef name, const Place &place,
+                                StringRef expect) {
   auto load = LoadOp::create(builder, named(name.str() + "_word"), i32(),
                              place.buffer, place.offsets);
+  if (!expect.empty()) {
+    load.setExpect(expect);
+  }
   return this->name(name, convert({this, load.getResult()}, indexType()));
 }
 

@@ -180,8 +180,9 @@ public:
             llvm::function_ref<void()> body);
 
   mlir::Value load(llvm::StringRef name, Shape shape, const Place &place);
-  /// One element as an index; `i32` in memory.
-  Scalar loadIndex(llvm::StringRef name, const Place &place);
+  /// One element as an index; `i32` in memory. The cost takes `expect` for it.
+  Scalar loadIndex(llvm::StringRef name, const Place &place,
+                   llvm::StringRef expect = "");
   void store(mlir::Value value, const Place &place);
 
   /// All elements equal.

@@ -17,9 +17,11 @@ SequenceArguments SequenceArguments::declare(KernelBuilder &k) {
 Sequence SequenceArguments::load(KernelBuilder &k, Scalar index) const {
   Sequence sequence;
   sequence.index = index;
-  sequence.start = k.loadIndex("start", at(starts, {index}));
-  sequence.end = k.loadIndex("end", at(starts, {index + 1.0}));
-  sequence.context = k.loadIndex("context", at(contexts, {index}));
+  // Sequences are alike, so that one stands for all: the first.
+  sequence.start = k.loadIndex("start", at(starts, {index}), "0");
+  sequence.end =
+      k.loadIndex("end", at(starts, {index + 1.0}), "tokens / sequences");
+  sequence.context = k.loadIndex("context", at(contexts, {index}), "context");
   sequence.count = k.name("count", sequence.end - sequence.start);
   sequence.past = k.name("past", sequence.context - sequence.count);
   return sequence;

@@ -197,7 +197,7 @@ void Stagger::makeRead(OpBuilder &builder, LoadOp load) {
       builder, load.getLoc(), load.getResult().getType(),
       TokenType::get(load.getContext()), load.getSource(), load.getOffsets(),
       Value(), Value(), Value(), ValueRange(), Value(), load.getDimsAttr(),
-      IntegerAttr(), load.getTransposed(), load.getStream());
+      IntegerAttr(), load.getTransposed(), load.getStream(), StringAttr());
   load.getResult().replaceAllUsesWith(read.getResult());
 }
 

@@ -22,6 +22,16 @@ schedule.kernel @unknown_symbol(%hit: !schedule.buffer<1xi32>) guard [] attribut
 
 // -----
 
+schedule.kernel @unknown_symbol_of_load(%ends: !schedule.buffer<1xi32>, %m: index) guard [] attributes {waves = 1 : i64} {
+  %c0 = arith.constant 0 : index
+  schedule.loop (%i) = (%c0) to (%m) on workgroups {
+    // expected-error @+1 {{in `expect`: unknown name 'context', expected one of m at column 1 of 'context'}}
+    %end = schedule.load %ends[%c0] {expect = "context"} : !schedule.buffer<1xi32> -> i32
+  }
+}
+
+// -----
+
 schedule.kernel @syntax(%hit: !schedule.buffer<1xi32>) guard [] attributes {waves = 1 : i64} {
   %c0 = arith.constant 0 : index
   %n = schedule.load %hit[%c0] : !schedule.buffer<1xi32> -> i32

@@ -120,3 +120,36 @@ schedule.kernel @past_end(%a: !schedule.buffer<?x64xbf16>, %ends: !schedule.buff
     }
   }
 }
+
+// -----
+
+// As before, but the load says what to expect, m / 5 = 20 rows: one tile, and 4
+// rows of the next. All are copied before the loop: 20 x 64 x 2 B, and 4 B.
+// CHECK-LABEL: kernel expected_end
+// CHECK: 2.564 kB read
+// CHECK: loop 2: {{.*}} + 4 trips
+schedule.kernel @expected_end(%a: !schedule.buffer<?x64xbf16>, %ends: !schedule.buffer<1xi32>)
+    guard [] attributes {waves = 4 : i64} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c16 = arith.constant 16 : index
+  %A = schedule.alloc : !schedule.tile<16x64xbf16, shared, slots = 3>
+  schedule.loop (%i) = (%c0) to (%c1) on workgroups {
+    %loaded = schedule.load %ends[%c0] {expect = "m / 5"} : !schedule.buffer<1xi32> -> i32
+    %end = arith.index_cast %loaded : i32 to index
+    %trips = arith.ceildivsi %end, %c16 : index
+    schedule.loop (%p) = (%c0) to (%c2) on sequence {
+      %row = arith.muli %p, %c16 : index
+      %t0 = schedule.copy %a[%row, %c0] to %A[%p] valid(%end) : !schedule.buffer<?x64xbf16>, !schedule.tile<16x64xbf16, shared, slots = 3>
+    }
+    schedule.loop (%t) = (%c0) to (%trips) on sequence attributes {expect = "m / 25"} {
+      schedule.wait {queue = #schedule<queue copies>, pending = 1 : i64}
+      schedule.sync workgroup
+      %next = arith.addi %t, %c2 : index
+      %row = arith.muli %next, %c16 : index
+      %t0 = schedule.copy %a[%row, %c0] to %A[%next] valid(%end) : !schedule.buffer<?x64xbf16>, !schedule.tile<16x64xbf16, shared, slots = 3>
+      %x = schedule.load %A[%t] : !schedule.tile<16x64xbf16, shared, slots = 3> -> !schedule.tile<16x64xbf16, register>
+    }
+  }
+}

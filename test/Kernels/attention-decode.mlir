@@ -6,10 +6,9 @@
 // CHECK-SAME: extents = [array<i64: 4, 1, 9>]
 // CHECK: schedule.loop (%sequence, %kv_head, %split) = {{.*}} to (%sequences, %c2, %splits) on workgroups
 // CHECK: %queries = schedule.load %q[%sequence, %head, %c0] valid(%{{.*}}) {{.*}} -> !schedule.tile<16x128xbf16>
-// CHECK: %share = arith.divsi
-// CHECK: %first = arith.muli %split, %share
+// CHECK: %first = arith.divsi
 // CHECK: schedule.loop (%t) = (%c0) to (%trips)
-// CHECK-SAME: expect = "context / splits / 64 + 0.5 / splits"
+// CHECK-SAME: expect = "max(1, context / 64 + 0.5) / splits"
 // CHECK: schedule.store %{{.*}}#0, %part[%part_row, %head, %c0]
 // CHECK: schedule.store %{{.*}}#1, %stat[%part_row, %head, %c0]
 // CHECK: schedule.store %{{.*}}#2, %stat[%part_row, %head, %c1]

@@ -96,6 +96,14 @@ func.func @offsets(%a: !schedule.buffer<?x64xf32>, %m: index) {
 
 // -----
 
+func.func @expected_tile(%a: !schedule.buffer<?x64xf32>, %m: index) {
+  // expected-error @+1 {{expected a scalar beside 'expect', got '!schedule.tile<4x4xf32>'}}
+  %x = schedule.load %a[%m, %m] {expect = "m"} : !schedule.buffer<?x64xf32> -> !schedule.tile<4x4xf32>
+  return
+}
+
+// -----
+
 func.func @ring_offsets(%a: !schedule.tile<4x4xf32, shared, slots = 2>, %m: index) {
   // expected-error @+1 {{expected at most one offset, the logical trip of a ring, got 2}}
   %x = schedule.load %a[%m, %m] : !schedule.tile<4x4xf32, shared, slots = 2> -> !schedule.tile<4x4xf32>
