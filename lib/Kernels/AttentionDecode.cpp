@@ -3,7 +3,8 @@
 // A workgroup owns one sequence, one KV head with its group of query heads (the
 // rows of one tile), and one part of the keys, which it walks. It leaves an
 // unnormalised result with its maximum and sum; a second kernel owns one head
-// of one sequence and joins the parts.
+// of one sequence and joins the parts. A kernel that splits nothing owns all
+// keys and leaves the result.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,12 +43,16 @@ struct Decode {
   KernelBuilder &k;
   const HeadShape &shape;
   const DecodeTile &tile;
-  Value q, keys, values, keyScale, contexts, pages;
+  Value q, keys, values, keyScale, valueScale, contexts, pages;
   Parts parts;
+  Value out;
   Scalar splits;
 
+  bool isWhole() const { return tile.maxSplits == 1; }
   void declare();
   void ownPart(Scalar sequence, Scalar kvHead, Scalar split);
+  Softmax walk(Scalar sequence, Scalar kvHead, Value queries, Scalar context,
+               Scalar split);
 };
 } // namespace
 
@@ -58,19 +63,23 @@ void Decode::declare() {
   values = k.buffer("v_cache", cache, shape.cacheElement);
   if (shape.isScaled()) {
     keyScale = k.buffer("k_scale", {1}, k.f32());
+    if (isWhole()) {
+      valueScale = k.buffer("v_scale", {1}, k.f32());
+    }
   }
   contexts = k.buffer("contexts", {kDynamic}, k.i32());
   pages = k.buffer("pages", {kDynamic, kDynamic}, k.i32());
-  parts = Parts::declare(k, shape);
+  if (isWhole()) {
+    out =
+        k.buffer("out", {kDynamic, shape.heads, shape.headDim}, shape.element);
+  } else {
+    parts = Parts::declare(k, shape);
+  }
 }
 
-void Decode::ownPart(Scalar sequence, Scalar kvHead, Scalar split) {
-  Scalar context = k.loadIndex("context", at(contexts, {sequence}), "context");
-  Scalar head = k.name("head", kvHead * static_cast<double>(shape.group()));
-  Scalar headLimit = head + static_cast<double>(shape.group());
-  Value queries = k.load(
-      "queries", {tile.queries, shape.headDim},
-      at(q, {sequence, head, k.constant(0)}).walks(1, 2).valid({headLimit}));
+/// The softmax over the keys of one part.
+Softmax Decode::walk(Scalar sequence, Scalar kvHead, Value queries,
+                     Scalar context, Scalar split) {
   // Whole tiles of keys are dealt to the splits, to the first ones first.
   Scalar tiles = k.name("tiles", ceilDiv(context, tile.keys));
   auto before = [&](Scalar part) {
@@ -79,7 +88,8 @@ void Decode::ownPart(Scalar sequence, Scalar kvHead, Scalar split) {
   Scalar first = k.name("first", before(split));
   Scalar trips = k.name("trips", before(split + 1.0) - first);
   std::string expect =
-      "max(1, context / " + std::to_string(tile.keys) + " + 0.5) / splits";
+      "max(1, context / " + std::to_string(tile.keys) + " + 0.5)";
+  expect += isWhole() ? "" : " / splits";
   Value scale = loadScoreScale(k, shape, keyScale);
   Softmax start = Softmax::start(k, tile.queries, shape.headDim);
   auto body = [&](Scalar t, ValueRange carried) {
@@ -90,7 +100,24 @@ void Decode::ownPart(Scalar sequence, Scalar kvHead, Scalar split) {
     return addKeys(k, shape, Softmax::of(carried), queries, next, isVisible)
         .values();
   };
-  Softmax end = Softmax::of(k.loop("t", trips, expect, start.carried(), body));
+  return Softmax::of(k.loop("t", trips, expect, start.carried(), body));
+}
+
+void Decode::ownPart(Scalar sequence, Scalar kvHead, Scalar split) {
+  Scalar context = k.loadIndex("context", at(contexts, {sequence}), "context");
+  Scalar head = k.name("head", kvHead * static_cast<double>(shape.group()));
+  Scalar headLimit = head + static_cast<double>(shape.group());
+  auto heads = [&](Value buffer) {
+    return at(buffer, {sequence, head, k.constant(0)})
+        .walks(1, 2)
+        .valid({headLimit});
+  };
+  Value queries = k.load("queries", {tile.queries, shape.headDim}, heads(q));
+  Softmax end = walk(sequence, kvHead, queries, context, split);
+  if (isWhole()) {
+    k.store(finishSoftmax(k, shape, end, valueScale), heads(out));
+    return;
+  }
   Scalar part = k.name("part_row", sequence * splits + split);
   auto place = [&](Value buffer, int64_t column) {
     return Parts::heads(k, buffer, part, head, headLimit, column);
@@ -105,10 +132,11 @@ KernelOp kernels::buildAttentionDecode(OpBuilder &builder, const Label &label,
                                        const DecodeTile &tile,
                                        Range sequences) {
   KernelBuilder k(builder, label.symbol, label.op, tile.waves);
-  Decode kernel = {k, shape, tile, {}, {}, {}, {}, {}, {}, {}, {}};
+  Decode kernel = {k, shape, tile, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   kernel.declare();
   Scalar count = k.size("sequences", sequences.minimum, sequences.maximum);
-  kernel.splits = k.size("splits", 1, tile.maxSplits);
+  kernel.splits =
+      kernel.isWhole() ? k.constant(1) : k.size("splits", 1, tile.maxSplits);
   k.bindExtent(kernel.pages, 1, k.size("pages_per_sequence", 1, INT32_MAX));
   k.grid({{"sequence", count},
           {"kv_head", k.constant(shape.kvHeads)},

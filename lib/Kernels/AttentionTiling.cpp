@@ -23,9 +23,13 @@ static constexpr int64_t kJudgedTokens = 4096;
 // What fits
 //===----------------------------------------------------------------------===//
 
+/// Queries that a wave which multiplies owns at least.
+static constexpr int64_t kWaveQueries = 16;
+
 /// Scores, weights and results of `queries` in f32, spread over the lanes, with
 /// the queries themselves, in half of the registers. Keys and values that are
-/// converted are held whole by every wave, as they came and as they are read.
+/// converted are held as they came and as they are read, whole by every wave
+/// with queries of its own; waves with the same ones share them.
 bool Tiling::holdsAttention(const HeadShape &shape, int64_t queries,
                             int64_t keys, int64_t waves) const {
   int64_t lanes = waves * target.execution.waveSize;
@@ -33,7 +37,8 @@ bool Tiling::holdsAttention(const HeadShape &shape, int64_t queries,
   if (shape.cacheElement != shape.element) {
     int64_t bits = shape.cacheElement.getIntOrFloatBitWidth() +
                    shape.element.getIntOrFloatBitWidth();
-    words += waves * 2 * keys * shape.headDim * bits / 32;
+    int64_t owners = std::clamp<int64_t>(queries / kWaveQueries, 1, waves);
+    words += owners * 2 * keys * shape.headDim * bits / 32;
   }
   int64_t bytes =
       shape.headDim * keys * shape.cacheElement.getIntOrFloatBitWidth() / 8;
@@ -225,6 +230,13 @@ DecodeTile Tiling::decode(const HeadShape &shape) const {
   tile.maxSplits = std::clamp<int64_t>(
       llvm::PowerOf2Ceil(llvm::divideCeil(fullGrid(), shape.kvHeads)), 1,
       std::max<int64_t>(1, options.maxContext / tile.keys));
+  // A part takes as long as the launch that joins it, where one of the two
+  // workgroups of a unit reads from L2.
+  double tileBytes = 2.0 * tile.keys * shape.headDim *
+                     shape.cacheElement.getIntOrFloatBitWidth() / 8;
+  double launchBytes = (target.launch.gap + target.launch.ramp) *
+                       target.clock.boostHz * target.cache.l2BytesPerClock / 2;
+  tile.partTiles = std::max<int64_t>(1, std::llround(launchBytes / tileBytes));
   tile.combineParts = std::min(tile.combineParts, tile.maxSplits);
   int64_t lanes = tile.combineParts * shape.headDim / kCombineRegisters;
   tile.combineWaves = llvm::bit_floor<uint64_t>(

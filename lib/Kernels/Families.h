@@ -212,14 +212,17 @@ schedule::KernelOp buildAttentionPrefill(mlir::OpBuilder &builder,
 struct DecodeTile {
   int64_t queries = 16, keys = 0; ///< rows of the packed group, keys of a trip
   int64_t waves = 4;
-  int64_t maxSplits = 1;
+  int64_t maxSplits = 1;     ///< 1: nothing is joined
+  int64_t partTiles = 1;     ///< tiles of keys that a part has at least
   int64_t combineParts = 16; ///< that are joined in one trip
   int64_t combineWaves = 1;
 };
 
 /// Arguments: q, k_cache, v_cache, [k_scale], contexts, pages, part[sequence *
 /// splits + split, head, headDim], stat[.., head, 2] (maximum, sum), sequences,
-/// splits, pages_per_sequence. Parts are in units of v_scale.
+/// splits, pages_per_sequence. Parts are in units of v_scale. Where nothing is
+/// split: q, k_cache, v_cache, [k_scale, v_scale], contexts, pages, out,
+/// sequences, pages_per_sequence.
 schedule::KernelOp buildAttentionDecode(mlir::OpBuilder &builder,
                                         const Label &label,
                                         const HeadShape &shape,

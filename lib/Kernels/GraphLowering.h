@@ -74,6 +74,8 @@ private:
                      mlir::Value q, mlir::Value out, llvm::StringRef label);
   void launchDecode(const HeadShape &shape, const Storage &place, mlir::Value q,
                     mlir::Value out, llvm::StringRef label);
+  void launchParts(const HeadShape &shape, const Storage &place, mlir::Value q,
+                   mlir::Value out, llvm::StringRef label);
   /// i32 or f32 arrays of a step, by name.
   mlir::Value input(llvm::StringRef name, mlir::Type element,
                     llvm::ArrayRef<int64_t> shape, mlir::ValueRange sizes);

@@ -190,7 +190,15 @@ FlatSymbolRefAttr Library::prefill(const HeadShape &shape) {
   });
 }
 
-FlatSymbolRefAttr Library::decode(const HeadShape &shape) {
+FlatSymbolRefAttr Library::decodeWhole(const HeadShape &shape) {
+  return once(nameOf("attention_decode_whole", shape), [&](const Label &label) {
+    DecodeTile tile = tiling.decode(shape);
+    tile.maxSplits = 1;
+    buildAttentionDecode(builder, label, shape, tile, allSequences());
+  });
+}
+
+FlatSymbolRefAttr Library::decodePart(const HeadShape &shape) {
   return once(nameOf("attention_decode", shape), [&](const Label &label) {
     buildAttentionDecode(builder, label, shape, tiling.decode(shape),
                          allSequences());

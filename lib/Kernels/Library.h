@@ -37,7 +37,9 @@ public:
   mlir::FlatSymbolRefAttr gather(const GatherShape &shape);
   mlir::FlatSymbolRefAttr ropeAppend(const HeadShape &shape, bool isDecode);
   mlir::FlatSymbolRefAttr prefill(const HeadShape &shape);
-  mlir::FlatSymbolRefAttr decode(const HeadShape &shape);
+  /// The kernel of a part of the keys, or of all.
+  mlir::FlatSymbolRefAttr decodePart(const HeadShape &shape);
+  mlir::FlatSymbolRefAttr decodeWhole(const HeadShape &shape);
   mlir::FlatSymbolRefAttr combine(const HeadShape &shape);
   mlir::FlatSymbolRefAttr sample(const SampleShape &shape);
   mlir::FlatSymbolRefAttr exchange(const ExchangeShape &shape);

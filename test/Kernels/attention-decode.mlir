@@ -1,5 +1,6 @@
 // RUN: %modelc-opt %s "--kernels-build=family=attention-decode shape=heads:8,kv_heads:2 tile=splits:8" --mlir-use-nameloc-as-prefix | FileCheck %s
 // RUN: %modelc-opt %s "--kernels-build=family=attention-combine shape=heads:8,kv_heads:2 tile=splits:8" --mlir-use-nameloc-as-prefix | FileCheck %s --check-prefix=COMBINE
+// RUN: %modelc-opt %s "--kernels-build=family=attention-decode shape=heads:8,kv_heads:2 tile=splits:1" --mlir-use-nameloc-as-prefix | FileCheck %s --check-prefix=WHOLE
 // A group of heads is the rows of one tile; parts of the keys are joined later.
 
 // CHECK: %part: !schedule.buffer<?x8x128xf32>, %stat: !schedule.buffer<?x8x2xf32>, %sequences: index, %splits: index
@@ -17,3 +18,8 @@
 // COMBINE: schedule.loop (%t) = (%c0) to (%{{.*}}) on sequence carry(%o = {{.*}}, %max = {{.*}}, %sum = {{.*}})
 // COMBINE: schedule.load %part[%part_row, %head, %c0] {{.*}}valid(%limit) {{.*}} -> !schedule.tile<16x128xf32>
 // COMBINE: schedule.store %result, %out[%sequence, %head, %c0]
+
+// WHOLE-NOT: %splits
+// WHOLE: schedule.loop (%sequence, %kv_head, %split) = {{.*}} to (%sequences, %c2, %c1) on workgroups
+// WHOLE: expect = "max(1, context / 64 + 0.5)"
+// WHOLE: schedule.store %result, %out[%sequence, %head, %c0]

@@ -1,8 +1,38 @@
-// Split decode attention; the parts are joined here in double.
+// Split decode attention; the parts are joined here in double. With WHOLE, the
+// kernel that splits nothing.
 #include "run.h"
 
 constexpr int kHeads = 8, kKvHeads = 2, kDim = 64, kGroup = kHeads / kKvHeads;
 
+#ifdef WHOLE
+static void runWhole() {
+  Sequences sequences({1, 65, 200, 16}, {1, 1, 1, 1}, 16);
+  int count = sequences.count();
+  Allocation<bf16> q(count * kHeads * kDim), out(count * kHeads * kDim);
+  Allocation<CacheElement> keys(sequences.cacheRows() * kKvHeads * kDim);
+  CacheScales scales;
+  Allocation<CacheElement> values(sequences.cacheRows() * kKvHeads * kDim);
+  fillRandom(q);
+  fillCache(keys, kKeyScale), fillCache(values, kValueScale);
+  launch("attention_decode", count * kKvHeads, modelc::attention_decode,
+         q.data(), keys.data(), values.data(),
+         KEY_ARGUMENT VALUE_ARGUMENT sequences.lengths.data(),
+         sequences.pages.data(), out.data(), count, sequences.pagesPerSequence);
+  std::vector<double> results, reference;
+  for (int s = 0; s < count; ++s) {
+    for (int h = 0; h < kHeads; ++h) {
+      auto exact = attend(sequences, s, sequences.contexts[s] - 1,
+                          &q[(s * kHeads + h) * kDim], keys, values, kKvHeads,
+                          h / kGroup, kDim);
+      reference.insert(reference.end(), exact.begin(), exact.end());
+      for (int i = 0; i < kDim; ++i) {
+        results.push_back(asDouble(out[(s * kHeads + h) * kDim + i]));
+      }
+    }
+  }
+  compare("whole", results, reference, 1.0 / 100);
+}
+#else
 static void runSplits(int splits) {
   Sequences sequences({1, 65, 200, 16}, {1, 1, 1, 1}, 16);
   int count = sequences.count();
@@ -48,8 +78,14 @@ static void runSplits(int splits) {
           1.0 / 100);
 }
 
+#endif
+
 int main() {
+#ifdef WHOLE
+  runWhole();
+#else
   runSplits(1);
   runSplits(3);
+#endif
   return wrongResults;
 }

@@ -1,0 +1,171 @@
+//===- GraphAttention.cpp - Launches around the cache of keys and values --===//
+
+#include "lib/Kernels/GraphLowering.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+using namespace modelc;
+using namespace modelc::kernels;
+using namespace modelc::schedule;
+
+static constexpr int64_t kDynamic = ShapedType::kDynamic;
+
+static Type elementOf(Value value) {
+  return cast<RankedTensorType>(value.getType()).getElementType();
+}
+
+Value GraphLowering::starts() {
+  Value count = limits[{plan.sizes.sequences, -1}];
+  if (!count) {
+    count = plan.compute<arith::AddIOp>(plan.sizes.sequences, plan.constant(1));
+    limits[{plan.sizes.sequences, -1}] = count;
+  }
+  return input("starts", plan.builder.getI32Type(), {kDynamic}, count);
+}
+
+Value GraphLowering::contexts() {
+  return input("contexts", plan.builder.getI32Type(), {kDynamic},
+               plan.sizes.sequences);
+}
+
+Value GraphLowering::pages() {
+  return input("pages", plan.builder.getI32Type(), {kDynamic, kDynamic},
+               {plan.sizes.sequences, plan.sizes.pagesPerSequence});
+}
+
+Value GraphLowering::ropeTable(model::RopeAppendOp op, int64_t headDim) {
+  std::string source = llvm::formatv("rope head_dim {0} theta {1}", headDim,
+                                     op.getTheta().convertToDouble());
+  if (auto scaling = op.getScaling()) {
+    source +=
+        llvm::formatv(" factor {0} low_freq_factor {1} high_freq_factor {2} "
+                      "original_context {3}",
+                      scaling->getFactor().convertToDouble(),
+                      scaling->getLowFreqFactor().convertToDouble(),
+                      scaling->getHighFreqFactor().convertToDouble(),
+                      scaling->getOriginalContext());
+  }
+  int64_t positions =
+      graph.getMaxContext().value_or(library.options.maxContext);
+  return plan.named({StorageRole::Constant,
+                     source,
+                     {kDynamic, 2, headDim / 2},
+                     plan.builder.getF32Type(),
+                     {plan.constant(positions)}});
+}
+
+LogicalResult GraphLowering::lower(model::RopeAppendOp op) {
+  model::CacheType cache = op.getCache().getType();
+  HeadShape shape = headsOf(cache, op.getHeads(), elementOf(op.getQkv()));
+  bind(op.getQ(), rowsOf(op.getQkv()));
+  const Storage place = storage[op.getCache()];
+  storage[op.getCacheOut()] = place;
+  SmallVector<Value> arguments = {bufferOf(op.getQkv()),
+                                  ropeTable(op, shape.headDim),
+                                  starts(),
+                                  contexts(),
+                                  pages(),
+                                  bufferOf(op.getQ()),
+                                  place.buffer,
+                                  place.values};
+  if (shape.isScaled()) {
+    llvm::append_values(arguments, place.keyScale, place.valueScale);
+  }
+  llvm::append_values(arguments, plan.sizes.tokens, plan.sizes.sequences,
+                      plan.sizes.longest, plan.sizes.pagesPerSequence);
+  plan.launch(library.ropeAppend(shape, plan.isDecode), arguments,
+              model::getShortName(op));
+  return success();
+}
+
+/// As many parts of the keys as the machine runs at once, of a few tiles at
+/// least, and all parts of a step.
+std::pair<Value, Value> GraphLowering::splitsOf(const HeadShape &shape) {
+  std::pair<Value, Value> &known = splits[shape.kvHeads];
+  if (!known.first) {
+    Value sequences = plan.sizes.sequences;
+    DecodeTile tile = library.tiling.decode(shape);
+    Value groups =
+        plan.compute<arith::MulIOp>(sequences, plan.constant(shape.kvHeads));
+    Value share = plan.compute<arith::DivSIOp>(
+        plan.constant(library.tiling.fullGrid()), groups);
+    Value parts = plan.compute<arith::DivSIOp>(
+        plan.compute<arith::MulIOp>(plan.sizes.pagesPerSequence,
+                                    plan.constant(shape.pageSize)),
+        plan.constant(tile.keys * tile.partTiles));
+    Value most =
+        plan.compute<arith::MinSIOp>(plan.compute<arith::MinSIOp>(share, parts),
+                                     plan.constant(tile.maxSplits));
+    known.first = plan.compute<arith::MaxSIOp>(most, plan.constant(1));
+    known.second = plan.compute<arith::MulIOp>(sequences, known.first);
+  }
+  return known;
+}
+
+void GraphLowering::launchPrefill(const HeadShape &shape, const Storage &place,
+                                  Value q, Value out, StringRef label) {
+  SmallVector<Value> arguments = {q, place.buffer, place.values};
+  if (shape.isScaled()) {
+    llvm::append_values(arguments, place.keyScale, place.valueScale);
+  }
+  llvm::append_values(arguments, starts(), contexts(), pages(), out,
+                      plan.sizes.tokens, plan.sizes.sequences,
+                      plan.sizes.longest, plan.sizes.pagesPerSequence);
+  plan.launch(library.prefill(shape), arguments, label);
+}
+
+void GraphLowering::launchDecode(const HeadShape &shape, const Storage &place,
+                                 Value q, Value out, StringRef label) {
+  auto whole = [&] {
+    SmallVector<Value> arguments = {q, place.buffer, place.values};
+    if (shape.isScaled()) {
+      llvm::append_values(arguments, place.keyScale, place.valueScale);
+    }
+    llvm::append_values(arguments, contexts(), pages(), out,
+                        plan.sizes.sequences, plan.sizes.pagesPerSequence);
+    plan.launch(library.decodeWhole(shape), arguments, label);
+  };
+  if (library.tiling.decode(shape).maxSplits == 1) {
+    return whole();
+  }
+  Value splits = splitsOf(shape).first;
+  plan.when(splits, {1, 1}, whole);
+  plan.when(splits, {2, kNoLimit},
+            [&] { launchParts(shape, place, q, out, label); });
+}
+
+void GraphLowering::launchParts(const HeadShape &shape, const Storage &place,
+                                Value q, Value out, StringRef label) {
+  Value sequences = plan.sizes.sequences;
+  auto [splits, parts] = splitsOf(shape);
+  Type f32 = plan.builder.getF32Type();
+  Value part = plan.workspace(parts, {shape.heads, shape.headDim}, f32);
+  Value stat = plan.workspace(parts, {shape.heads, 2}, f32);
+  SmallVector<Value> arguments = {q, place.buffer, place.values};
+  SmallVector<Value> combine = {part, stat};
+  if (shape.isScaled()) {
+    arguments.push_back(place.keyScale);
+    combine.push_back(place.valueScale);
+  }
+  llvm::append_values(arguments, contexts(), pages(), part, stat, sequences,
+                      splits, plan.sizes.pagesPerSequence);
+  llvm::append_values(combine, out, sequences, splits);
+  plan.launch(library.decodePart(shape), arguments, label);
+  plan.launch(library.combine(shape), combine, label.str() + "_combine");
+  plan.release(part);
+  plan.release(stat);
+}
+
+LogicalResult GraphLowering::lower(model::AttentionOp op) {
+  HeadShape shape =
+      headsOf(op.getCache().getType(), op.getHeads(), elementOf(op.getQ()));
+  bind(op.getOut(), rowsOf(op.getQ()));
+  const Storage place = storage[op.getCache()];
+  Value q = bufferOf(op.getQ()), out = bufferOf(op.getOut());
+  if (plan.isDecode) {
+    launchDecode(shape, place, q, out, model::getShortName(op));
+  } else {
+    launchPrefill(shape, place, q, out, model::getShortName(op));
+  }
+  return success();
+}
