@@ -11,6 +11,7 @@
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
+#include <limits>
 
 using namespace mlir;
 using namespace modelc;
@@ -217,29 +218,77 @@ Chosen<PrefillTile> Tiling::prefill(OpBuilder &builder, const HeadShape &shape,
 /// Elements of the parts that a thread of the joining kernel holds at most.
 static constexpr int64_t kCombineRegisters = 64;
 
-DecodeTile Tiling::decode(const HeadShape &shape) const {
+/// Keys of each sequence at which tiles are judged, in as many workgroups as
+/// run at once.
+static constexpr int64_t kJudgedKeys = 2048;
+
+/// Tiles of a part where nobody judges.
+static constexpr int64_t kPartTiles = 4;
+
+SmallVector<DecodeTile> Tiling::decodeTiles(const HeadShape &shape) const {
+  SmallVector<DecodeTile> tiles;
   DecodeTile tile;
   tile.queries = std::max<int64_t>(16, llvm::PowerOf2Ceil(shape.group()));
-  tile.keys = 16;
-  for (int64_t keys : {64, 32}) {
-    if (holdsAttention(shape, tile.queries, keys, tile.waves)) {
+  tile.partTiles = kPartTiles;
+  for (int64_t keys : {64, 32, 16}) {
+    bool isLast = tiles.empty() && keys == 16;
+    if (isLast || holdsAttention(shape, tile.queries, keys, tile.waves)) {
       tile.keys = keys;
-      break;
+      tiles.push_back(tile);
     }
   }
-  tile.maxSplits = std::clamp<int64_t>(
+  return tiles;
+}
+
+/// Seconds of a workgroup that walks the judged keys, of each tile, while all
+/// units are busy.
+static std::vector<FailureOr<double>> judge(const Tiling &tiling,
+                                            OpBuilder &builder,
+                                            const HeadShape &shape,
+                                            ArrayRef<DecodeTile> tiles) {
+  int64_t sequences = std::max<int64_t>(1, tiling.fullGrid() / shape.kvHeads);
+  SmallVector<KernelSequence> kernels;
+  for (auto [i, tile] : llvm::enumerate(tiles)) {
+    std::string symbol = "candidate_" + std::to_string(i);
+    kernels.push_back({buildAttentionDecode(builder, {symbol, symbol, ""},
+                                            shape, tile, {1, sequences})});
+  }
+  double pages = std::ceil(double(kJudgedKeys) / double(shape.pageSize));
+  std::vector<FailureOr<double>> seconds =
+      tiling.options.evaluate(kernels, {{"sequences", double(sequences)},
+                                        {"context", double(kJudgedKeys)},
+                                        {"pages_per_sequence", pages}});
+  for (KernelSequence &sequence : kernels) {
+    sequence.front().erase();
+  }
+  return seconds;
+}
+
+DecodeTile Tiling::decode(OpBuilder &builder, const HeadShape &shape) const {
+  SmallVector<DecodeTile> tiles = decodeTiles(shape);
+  DecodeTile best = tiles.front();
+  double least = std::numeric_limits<double>::infinity();
+  if (options.evaluate) {
+    for (auto [time, tile] :
+         llvm::zip_equal(judge(*this, builder, shape, tiles), tiles)) {
+      if (failed(time) || *time >= least) {
+        continue;
+      }
+      least = *time;
+      best = tile;
+      // A part takes as long as the launch that joins it.
+      double trip =
+          (least - target.launch.gap) * double(tile.keys) / double(kJudgedKeys);
+      best.partTiles =
+          std::ceil((target.launch.gap + target.launch.ramp) / trip);
+    }
+  }
+  best.maxSplits = std::clamp<int64_t>(
       llvm::PowerOf2Ceil(llvm::divideCeil(fullGrid(), shape.kvHeads)), 1,
-      std::max<int64_t>(1, options.maxContext / tile.keys));
-  // A part takes as long as the launch that joins it, where one of the two
-  // workgroups of a unit reads from L2.
-  double tileBytes = 2.0 * tile.keys * shape.headDim *
-                     shape.cacheElement.getIntOrFloatBitWidth() / 8;
-  double launchBytes = (target.launch.gap + target.launch.ramp) *
-                       target.clock.boostHz * target.cache.l2BytesPerClock / 2;
-  tile.partTiles = std::max<int64_t>(1, std::llround(launchBytes / tileBytes));
-  tile.combineParts = std::min(tile.combineParts, tile.maxSplits);
-  int64_t lanes = tile.combineParts * shape.headDim / kCombineRegisters;
-  tile.combineWaves = llvm::bit_floor<uint64_t>(
+      std::max<int64_t>(1, options.maxContext / best.keys));
+  best.combineParts = std::min(best.combineParts, best.maxSplits);
+  int64_t lanes = best.combineParts * shape.headDim / kCombineRegisters;
+  best.combineWaves = llvm::bit_floor<uint64_t>(
       std::clamp<int64_t>(lanes / target.execution.waveSize, 1, 4));
-  return tile;
+  return best;
 }

@@ -84,7 +84,7 @@ std::pair<Value, Value> GraphLowering::splitsOf(const HeadShape &shape) {
   std::pair<Value, Value> &known = splits[shape.kvHeads];
   if (!known.first) {
     Value sequences = plan.sizes.sequences;
-    DecodeTile tile = library.tiling.decode(shape);
+    DecodeTile tile = library.decodeTile(shape);
     Value groups =
         plan.compute<arith::MulIOp>(sequences, plan.constant(shape.kvHeads));
     Value share = plan.compute<arith::DivSIOp>(
@@ -125,7 +125,7 @@ void GraphLowering::launchDecode(const HeadShape &shape, const Storage &place,
                         plan.sizes.sequences, plan.sizes.pagesPerSequence);
     plan.launch(library.decodeWhole(shape), arguments, label);
   };
-  if (library.tiling.decode(shape).maxSplits == 1) {
+  if (library.decodeTile(shape).maxSplits == 1) {
     return whole();
   }
   Value splits = splitsOf(shape).first;

@@ -190,9 +190,17 @@ FlatSymbolRefAttr Library::prefill(const HeadShape &shape) {
   });
 }
 
+const DecodeTile &Library::decodeTile(const HeadShape &shape) {
+  auto [tile, isNew] = decodeTiles.try_emplace(nameOf("", shape));
+  if (isNew) {
+    tile->second = tiling.decode(builder, shape);
+  }
+  return tile->second;
+}
+
 FlatSymbolRefAttr Library::decodeWhole(const HeadShape &shape) {
   return once(nameOf("attention_decode_whole", shape), [&](const Label &label) {
-    DecodeTile tile = tiling.decode(shape);
+    DecodeTile tile = decodeTile(shape);
     tile.maxSplits = 1;
     buildAttentionDecode(builder, label, shape, tile, allSequences());
   });
@@ -200,14 +208,14 @@ FlatSymbolRefAttr Library::decodeWhole(const HeadShape &shape) {
 
 FlatSymbolRefAttr Library::decodePart(const HeadShape &shape) {
   return once(nameOf("attention_decode", shape), [&](const Label &label) {
-    buildAttentionDecode(builder, label, shape, tiling.decode(shape),
+    buildAttentionDecode(builder, label, shape, decodeTile(shape),
                          allSequences());
   });
 }
 
 FlatSymbolRefAttr Library::combine(const HeadShape &shape) {
   return once(nameOf("attention_combine", shape), [&](const Label &label) {
-    buildAttentionCombine(builder, label, shape, tiling.decode(shape),
+    buildAttentionCombine(builder, label, shape, decodeTile(shape),
                           allSequences());
   });
 }

@@ -37,6 +37,7 @@ public:
   mlir::FlatSymbolRefAttr gather(const GatherShape &shape);
   mlir::FlatSymbolRefAttr ropeAppend(const HeadShape &shape, bool isDecode);
   mlir::FlatSymbolRefAttr prefill(const HeadShape &shape);
+  const DecodeTile &decodeTile(const HeadShape &shape);
   /// The kernel of a part of the keys, or of all.
   mlir::FlatSymbolRefAttr decodePart(const HeadShape &shape);
   mlir::FlatSymbolRefAttr decodeWhole(const HeadShape &shape);
@@ -61,6 +62,7 @@ private:
   mlir::OpBuilder builder;
   llvm::StringMap<mlir::FlatSymbolRefAttr> kernels;
   llvm::StringMap<LinearVariant> linears;
+  llvm::StringMap<DecodeTile> decodeTiles;
 };
 
 } // namespace modelc::kernels

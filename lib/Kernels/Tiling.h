@@ -65,7 +65,9 @@ public:
   /// The best candidate. `builder` is where kernels may be built for a moment.
   Chosen<PrefillTile> prefill(mlir::OpBuilder &builder, const HeadShape &shape,
                               StepRange sizes) const;
-  DecodeTile decode(const HeadShape &shape) const;
+  /// Candidates in order, most keys first.
+  llvm::SmallVector<DecodeTile> decodeTiles(const HeadShape &shape) const;
+  DecodeTile decode(mlir::OpBuilder &builder, const HeadShape &shape) const;
   SampleTile sample(const SampleShape &shape) const;
 
   /// Workgroups that fill the machine twice.
