@@ -1,10 +1,9 @@
 //===- Accuracy.cpp - How far predictions are from measurements -----------===//
 
-#include "lib/Driver/Driver.h"
+#include "lib/Driver/Bench.h"
 #include "lib/Driver/Predict.h"
 #include "lib/Support/Support.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
@@ -22,15 +21,7 @@ static double quantile(ArrayRef<double> sorted, double part) {
 /// A time that the machine cannot reach: its tables count work that was not
 /// done (keys that sequences share, launches that overlap).
 static bool isBeyondPhysics(const MeasuredRow &row, const Target &target) {
-  double peak = 0;
-  StringRef prefix = row.type == "fp8"                            ? "f8"
-                     : row.type == "mxfp4" || row.type == "nvfp4" ? "f4"
-                                                                  : "bf16";
-  for (const MmaRow &mma : target.mma) {
-    if (StringRef(mma.aType).starts_with(prefix)) {
-      peak = std::max(peak, target.flopPerSecond(mma));
-    }
-  }
+  double peak = matrixPeak(row.type, target);
   double cached = std::max<double>(target.cache.l2Bytes, target.cache.llcBytes);
   return row.elements == 0 &&
          ((peak > 0 && row.flop() / peak > row.seconds) ||
@@ -169,34 +160,8 @@ static llvm::LogicalResult loadMachines(ArrayRef<MeasuredRow> rows,
   return llvm::success();
 }
 
-namespace cl = llvm::cl;
-
-int modelc::benchMain(int argc, char **argv) {
-  static cl::OptionCategory category("modelc-bench");
-  static cl::SubCommand accuracy(
-      "accuracy", "predict measured kernels and print the errors");
-  static cl::list<std::string> files(cl::Positional, cl::OneOrMore,
-                                     cl::desc("FILE..."), cl::cat(category),
-                                     cl::sub(accuracy));
-  static cl::opt<unsigned> stride(
-      "every", cl::desc("take every N-th row of each chip, kind and type"),
-      cl::init(1), cl::cat(category), cl::sub(accuracy));
-  static cl::opt<unsigned> worst("worst", cl::desc("largest errors to print"),
-                                 cl::init(10), cl::cat(category),
-                                 cl::sub(accuracy));
-  static cl::opt<std::string> directory(
-      "targets-dir", cl::desc("folder of the target files"),
-      cl::init(MODELC_TARGETS_DIR), cl::cat(category), cl::sub(accuracy));
-  cl::HideUnrelatedOptions(category);
-  if (!parseCommandLine(argc, argv, "holds predictions against measurements\n",
-                        llvm::errs())) {
-    return kExitUsage;
-  }
-  if (!accuracy || stride == 0) {
-    sayError(llvm::errs()) << "expected 'modelc-bench accuracy FILE...' with "
-                              "--every of at least 1\n";
-    return kExitUsage;
-  }
+int modelc::printAccuracy(ArrayRef<std::string> files, unsigned stride,
+                          unsigned worst, StringRef directory) {
   for (const std::string &path : files) {
     llvm::FailureOr<std::vector<MeasuredRow>> rows =
         readMeasurements(path, llvm::errs());

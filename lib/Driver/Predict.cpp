@@ -177,6 +177,19 @@ void ShapePredictor::run() {
   }
 }
 
+double modelc::matrixPeak(StringRef type, const Target &target) {
+  StringRef prefix = type == "fp8"                        ? "f8"
+                     : type == "mxfp4" || type == "nvfp4" ? "f4"
+                                                          : "bf16";
+  double peak = 0;
+  for (const MmaRow &mma : target.mma) {
+    if (StringRef(mma.aType).starts_with(prefix)) {
+      peak = std::max(peak, target.flopPerSecond(mma));
+    }
+  }
+  return peak;
+}
+
 std::vector<Prediction> modelc::predict(ArrayRef<MeasuredRow> rows,
                                         const Machines &machines) {
   std::vector<Prediction> predictions(rows.size());

@@ -22,6 +22,9 @@ struct Prediction {
 /// target's own, with or without a form factor behind a "_".
 using Machines = std::map<std::string, Target>;
 
+/// Flop/s of the fastest product of numbers of a table's type, or 0.
+double matrixPeak(llvm::StringRef type, const Target &target);
+
 /// A prediction for every row, in their order; shapes side by side on all
 /// cores.
 std::vector<Prediction> predict(llvm::ArrayRef<MeasuredRow> rows,

@@ -70,7 +70,8 @@ EstimatedSteps modelc::estimatedSteps(const RequestShape &workload) {
 
 FailureOr<OwningOpRef<ModuleOp>>
 modelc::lowerToFinalSchedule(ModuleOp phases, const Target &target,
-                             const CompileOptions &options) {
+                             const CompileOptions &options,
+                             SearchCount *count) {
   OwningOpRef<ModuleOp> module = cast<ModuleOp>(phases->clone());
   (*module)->setAttr("schedule.target",
                      StringAttr::get(module->getContext(), options.target));
@@ -84,6 +85,7 @@ modelc::lowerToFinalSchedule(ModuleOp phases, const Target &target,
     EstimatedSteps steps = estimatedSteps(workload);
     kernels.steps = {steps.prefillAll, steps.prefillOne, steps.decode};
   }
+  kernels.count = count;
   KernelFinisher finisher(module->getContext(), target);
   kernels.evaluate = [&](ArrayRef<KernelSequence> candidates,
                          const SizesOfRun &sizes) {

@@ -33,10 +33,12 @@ struct EstimatedSteps {
 };
 EstimatedSteps estimatedSteps(const RequestShape &workload);
 
-/// Kernels and plans in the final form, for the graphs of `phases`.
+/// Kernels and plans in the final form, for the graphs of `phases`. What the
+/// choice of tiles did is added to `count`, if there is one.
 mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
 lowerToFinalSchedule(mlir::ModuleOp phases, const Target &target,
-                     const CompileOptions &options);
+                     const CompileOptions &options,
+                     SearchCount *count = nullptr);
 
 /// What the estimate needs of the model beside its schedules.
 struct ModelFacts {

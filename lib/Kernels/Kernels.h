@@ -41,6 +41,14 @@ struct StepOfRun {
   int64_t tokens = 0, sequences = 0;
 };
 
+/// What the choice of tiles did.
+struct SearchCount {
+  uint64_t choices = 0;   ///< shapes and ranges of sizes that were given a tile
+  uint64_t rejected = 0;  ///< candidates that the target cannot run
+  uint64_t previewed = 0; ///< that were timed by arithmetic
+  uint64_t judged = 0;    ///< whose schedules were built and costed
+};
+
 struct KernelOptions {
   /// Tokens of a prefill step, sequences of a step, and positions of a
   /// sequence: kernels serve every size up to these.
@@ -56,6 +64,7 @@ struct KernelOptions {
   EvaluateKernels evaluate;
   /// Candidates that are judged for one shape and range.
   unsigned maxCandidates = 3;
+  SearchCount *count = nullptr; ///< is added to, where somebody asks
 };
 
 /// Replaces every graph of the module, each bound to a phase, by its plan, a

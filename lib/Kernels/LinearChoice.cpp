@@ -47,6 +47,9 @@ static Judged judge(const Tiling &tiling, OpBuilder &builder,
   std::vector<FailureOr<double>> seconds =
       tiling.options.evaluate(candidates, {{"m", m}});
   assert(seconds.size() == candidates.size() && "a judgement for each");
+  if (tiling.options.count) {
+    tiling.options.count->judged += candidates.size();
+  }
   Judged judged;
   for (auto [time, tile] : llvm::zip_equal(seconds, tiles)) {
     if (succeeded(time)) {
@@ -82,6 +85,9 @@ Tiling::linear(OpBuilder &builder, const LinearShape &shape, Range rows) const {
   SmallVector<LinearTile> list = candidates(shape, rows);
   if (list.empty()) {
     return failure();
+  }
+  if (options.count) {
+    ++options.count->choices;
   }
   if (!options.evaluate) {
     std::string note = describe(list[0]) + ": best preview of " +

@@ -381,6 +381,10 @@ SmallVector<LinearTile> Tiling::candidates(const LinearShape &shape,
       legal.push_back({preview.seconds(tile, *row), legal.size(), tile});
     }
   }
+  if (options.count) {
+    options.count->rejected += tiles.size() - legal.size();
+    options.count->previewed += legal.size();
+  }
   llvm::sort(legal, [](auto &a, auto &b) {
     return std::tie(std::get<0>(a), std::get<1>(a)) <
            std::tie(std::get<0>(b), std::get<1>(b));

@@ -1,0 +1,31 @@
+//===- BenchModel.h - A model and a machine, read for a measurement -------===//
+
+#ifndef MODELC_LIB_DRIVER_BENCHMODEL_H
+#define MODELC_LIB_DRIVER_BENCHMODEL_H
+
+#include "lib/Driver/Stages.h"
+#include "mlir/IR/Diagnostics.h"
+#include "llvm/Support/SourceMgr.h"
+
+namespace modelc {
+
+class BenchModel {
+public:
+  explicit BenchModel(const CompileOptions &options);
+  /// Reads model and machine. An ExitCode; mistakes are explained on stderr.
+  int read();
+
+private:
+  const CompileOptions &options;
+  mlir::MLIRContext context;
+  llvm::SourceMgr sources;
+  mlir::SourceMgrDiagnosticHandler handler;
+
+public:
+  Target target;
+  mlir::OwningOpRef<mlir::ModuleOp> phases; ///< graphs of both
+};
+
+} // namespace modelc
+
+#endif // MODELC_LIB_DRIVER_BENCHMODEL_H
