@@ -44,7 +44,7 @@ private:
   void printReport(const Report &report, llvm::raw_ostream &os);
   int write(llvm::function_ref<void(llvm::raw_ostream &)> print);
 
-  const CompileOptions &options;
+  CompileOptions options;
   llvm::raw_ostream &out, &errors;
   MLIRContext context;
   llvm::SourceMgr sources;
@@ -63,11 +63,14 @@ DialectRegistry Compilation::dialects() {
 }
 
 LogicalResult Compilation::readModel() {
+  ImportOptions import;
+  import.weights = &options.weights;
   FailureOr<OwningOpRef<ModuleOp>> module =
-      importModel(options.input, {}, &context, errors);
+      importModel(options.input, import, &context, errors);
   if (failed(module)) {
     return failure();
   }
+  options.weights = options.weights.empty() ? "bf16" : options.weights;
   imported = std::move(*module);
   auto graphs = imported->getOps<model::GraphOp>();
   if (graphs.empty()) {

@@ -43,7 +43,7 @@ struct CompileOptions {
   std::string targetsDirectory;
   int64_t tensorParallel = 1;
   RequestShape workload;
-  std::string weights = "bf16";
+  std::string weights = "bf16";        ///< empty: as the checkpoint says
   std::string activations = "weights"; ///< as the weights, or "fp8"
   std::string cache = "bf16";
   std::string priceBasis;

@@ -65,11 +65,11 @@ LogicalResult modelc::checkUsage(const CompileOptions &options,
       failed(checkCount("batch", request.batch, kMostTokens, errors))) {
     return failure();
   }
-  if (options.activations == "fp8" && options.weights != "fp8" &&
-      options.weights != "mxfp4") {
+  StringRef weights = options.weights;
+  if (options.activations == "fp8" && weights != "fp8" && weights != "mxfp4") {
     return complain(errors, "expected --weights=mxfp4 or --weights=fp8 with "
                             "--activations=fp8, got --weights=" +
-                                options.weights);
+                                (weights.empty() ? "bf16" : weights));
   }
   if (options.emit == Stage::Binary && !options.hasFolder()) {
     return complain(errors, "expected -o FOLDER with --emit=binary, the place "

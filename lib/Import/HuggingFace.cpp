@@ -57,11 +57,6 @@ static void checkFeatures(TableReader &reader) {
       }
     }
   }
-  if (reader.has("quantization_config")) {
-    reader.error("quantization_config",
-                 "expected a checkpoint that is not quantised; take the "
-                 "original one and quantise with --weights=fp8");
-  }
 }
 
 static void readScaling(Source &source, const Node &table,
@@ -120,6 +115,7 @@ modelc::importHuggingFace(Source &source, const Node &config, StringRef name) {
     return failure();
   }
   checkFeatures(reader);
+  readQuantisation(reader);
   DecoderShape shape = readDecoder(reader, kHuggingFaceKeys);
   shape.name = name.str();
   readRope(source, reader, shape);

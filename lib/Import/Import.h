@@ -33,6 +33,10 @@ struct ImportOptions {
   std::string name;
   /// Filled with what was assumed, if not null.
   std::vector<Assumption> *assumptions = nullptr;
+  /// The type that is asked for the weights of linears ("nvfp4"); empty: that
+  /// which the checkpoint says that it has, filled in. Null: checkpoints that
+  /// are quantised are a mistake.
+  std::string *weights = nullptr;
 };
 
 /// Reads a model. Mistakes of the file are printed on `notes` with their place

@@ -15,6 +15,7 @@ struct Source {
   mlir::MLIRContext *context;
   llvm::raw_ostream &notes;
   std::vector<Assumption> assumptions;
+  std::string *weights = nullptr; ///< see ImportOptions
   bool failed = false;
 
   /// Prints a mistake and remembers that there was one.
@@ -106,6 +107,10 @@ std::string printElementType(mlir::Type type);
 std::string printNumber(double value);
 
 /// The readers of the formats; they print what is wrong on the source's notes.
+/// Checks what the config.json of a quantised checkpoint says of its linears
+/// against the weights that are asked for, or fills those in.
+void readQuantisation(TableReader &config);
+
 mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
 importHuggingFace(Source &source, const Node &config, llvm::StringRef name);
 mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>

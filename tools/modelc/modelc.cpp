@@ -160,7 +160,9 @@ static CompileOptions compileOptions() {
   options.targetsDirectory = targetsDirectory;
   options.tensorParallel = tensorParallel;
   options.workload = {inputLength, outputLength, batch};
-  options.weights = wordOf(weights);
+  // Without it, what the checkpoint has.
+  options.weights =
+      weights.getNumOccurrences() ? wordOf(weights).str() : std::string();
   options.activations = activations == Activations::fp8 ? "fp8" : "weights";
   options.cache = wordOf(cacheType);
   options.priceBasis = priceBasis;
