@@ -10,7 +10,8 @@ The model is that of tiny-llama/, but where weights are narrow every row r of
 the weight of a linear in a layer is multiplied by FACTORS[r * 7 // 5 % 3],
 exactly, and where blocks have scales block b of the row by
 FACTORS[(r * 7 // 5 + b) % 3], "fine" ones of 16 too: neighbours then differ in
-their scales, so that a scale at the wrong place shows. Everything is computed in double and rounded
+their scales, so that a scale at the wrong place shows. With fine blocks k and up are
+a quarter as large, so that those of q and gate do not fit them. Everything is computed in double and rounded
 where modelc rounds:
 
     weights       fp8: e4m3, of each row the largest magnitude becomes 448;
@@ -36,7 +37,7 @@ logit are taken.
                     between the best and the second logit of any step; factors:
                     of "rows", "blocks" or "fine" blocks of weights, or "none";
                     input_scale of linears, of whose largest magnitudes in
-                    CALIBRATED prompts INPUT_PARTS[name] become 6 x 448; k_scale and
+                    CALIBRATED prompts INPUT_PARTS become 6 x 448; k_scale and
                     v_scale of each layer of a cache of 8 bits, null: the
                     checkpoint has none; drift: see below
     logits-tp1.bin  f32 [step 0 = last token of the prefill, 1..8][sequence][vocab]
@@ -65,7 +66,8 @@ SEED, SEARCHED = 4, 512
 FACTORS = (0.25, 0.5, 1.0)
 BLOCK, FINE_BLOCK = 32, 16
 CALIBRATED = 16
-INPUT_PARTS = {"q_proj": 1, "k_proj": 0.5, "v_proj": 0.75, "gate_proj": 0.5, "up_proj": 1, "o_proj": 1, "down_proj": 1}
+INPUT_PARTS = {"k_proj": 1 / 16, "v_proj": 1 / 8, "gate_proj": 1 / 16}  # others: 1
+SMALL, SMALLER = ("k_proj", "up_proj"), 0.25
 K_SCALES = (0.03, 0.013, 0.021)
 V_SCALES = (0.017, None, 0.02)
 HEADS, KV_HEADS, HEAD_DIM, LAYERS, EPS, THETA = 4, 2, 64, 3, 1e-5, 1e4
@@ -169,6 +171,8 @@ class Model:
         if self.variant.factors != "rows":
             block = FINE_BLOCK if self.variant.factors == "fine" else BLOCK
             turn = turn + np.arange(values.shape[1]) // block
+            if block == FINE_BLOCK and any(part in name for part in SMALL):
+                values = values * SMALLER
         return self.variant.weights(values * np.take(FACTORS, turn % 3))
 
     def narrow(self, x, names, parts=1):
@@ -265,7 +269,7 @@ def calibrate(variant):
         return {}
     model = Model(variant, 1)
     run(model, np.random.default_rng(SEED + 1).integers(0, 320, (CALIBRATED, max(PROMPT_LENGTHS))))
-    return {name: np.float32(largest * INPUT_PARTS[name.rsplit(".", 1)[1]] / (6 * 448))
+    return {name: np.float32(largest * INPUT_PARTS.get(name.rsplit(".", 1)[1], 1) / (6 * 448))
             for name, largest in model.largest.items()}
 
 

@@ -129,10 +129,13 @@ private:
         name.find("_proj") == std::string::npos) {
       return;
     }
+    const bool isSmall = isFine && (name.find("k_proj") != std::string::npos ||
+                                    name.find("up_proj") != std::string::npos);
     size_t width = values.size() / rows;
     for (size_t i = 0; i < values.size(); ++i) {
       size_t block = isOfBlocks ? i % width / (isFine ? 16 : 32) : 0;
-      float factor = 0.25f * float(1 << (i / width * 7 / 5 + block) % 3);
+      float factor = (isSmall ? 0.0625f : 0.25f) *
+                     float(1 << (i / width * 7 / 5 + block) % 3);
       values[i] = toBf16(fromBf16(values[i]) * factor);
     }
   }
