@@ -74,7 +74,8 @@ def ModelQuantise : ModelPass<"model-quantise"> {
 
     `kv=fp8` makes the caches f8E4M3FN, with a `k_scale` and a `v_scale` for each
     layer. They are weights beside those of the layer's keys, by the name that
-    calibrated checkpoints use (`model.layers.0.self_attn.k_scale`), and 1 where
+    calibrated checkpoints use (`model.layers.0.self_attn.k_scale`, or
+    `model.layers.0.self_attn.k_proj.k_scale`), and 1 where
     the checkpoint has none.
   }];
   let options = [

@@ -129,34 +129,50 @@ static Value makeNarrow(OpBuilder &builder, model::WeightOp weight,
   return narrow;
 }
 
-/// What the names of the attention's tensors begin with:
-/// "model.layers.{layer}.self_attn." of "...self_attn.k_proj.weight".
-static std::string attentionPrefix(model::CacheOp cache) {
-  for (Operation *user : cache->getUsers()) {
-    auto append = dyn_cast<model::AppendOp>(user);
-    Value keys = append ? append.getK() : Value();
-    while (keys && keys.getDefiningOp<model::RopeOp>()) {
-      keys = keys.getDefiningOp<model::RopeOp>().getX();
-    }
-    auto linear = keys ? keys.getDefiningOp<model::LinearOp>() : nullptr;
-    auto weight =
-        linear ? linear.getWeight().getDefiningOp<model::WeightOp>() : nullptr;
-    if (weight) {
-      StringRef name = weight.getSources().front().getName();
-      StringRef layer = name.rsplit('.').first.rsplit('.').first;
-      return layer.str() + ".";
-    }
+/// The name of the projection that made keys or values, without ".weight":
+/// "model.layers.{layer}.self_attn.k_proj"; empty: unknown.
+static StringRef projectionOf(Value value) {
+  while (value.getDefiningOp<model::RopeOp>()) {
+    value = value.getDefiningOp<model::RopeOp>().getX();
   }
-  return "layers.{layer}.";
+  auto linear = value.getDefiningOp<model::LinearOp>();
+  auto weight =
+      linear ? linear.getWeight().getDefiningOp<model::WeightOp>() : nullptr;
+  return weight ? weight.getSources()
+                      .begin()
+                      ->getName()
+                      .getValue()
+                      .rsplit('.')
+                      .first
+                : StringRef();
 }
 
+/// Calibrated checkpoints have the scale beside the projection or in it:
+/// "...self_attn.k_scale", "...self_attn.k_proj.k_scale".
 static Value makeCacheScale(OpBuilder &builder, model::CacheOp cache,
                             StringRef name) {
-  auto source = model::SourceAttr::get(builder.getContext(),
-                                       attentionPrefix(cache) + name.str());
+  StringRef projection;
+  for (Operation *user : cache->getUsers()) {
+    if (auto append = dyn_cast<model::AppendOp>(user)) {
+      projection =
+          projectionOf(name == "k_scale" ? append.getK() : append.getV());
+    }
+  }
+  SmallVector<model::SourceAttr> sources;
+  auto add = [&](const Twine &source) {
+    sources.push_back(
+        model::SourceAttr::get(builder.getContext(), source.str()));
+  };
+  if (projection.empty()) {
+    add("layers.{layer}." + name);
+  } else {
+    add(projection.rsplit('.').first + "." + name);
+    add(projection + "." + name);
+  }
   auto scale = model::WeightOp::create(
       builder, cache.getLoc(), RankedTensorType::get({1}, builder.getF32Type()),
-      source);
+      sources);
+  scale.setLargest(sources.size() > 1);
   scale.setAbsent(APFloat(1.0));
   return scale;
 }

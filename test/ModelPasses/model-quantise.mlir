@@ -79,6 +79,27 @@ model.graph @cache(%x: tensor<?x64xbf16>, %batch: !model.batch) -> tensor<?x64xb
   model.return %y : tensor<?x64xbf16>
 }
 
+// They are found beside the projections, or in them.
+// CHECK-LABEL: model.graph @projected
+// CHECK: model.weight ["{layer}.attn.k_scale", "{layer}.attn.key.k_scale"] largest default 1.000000e+00 : tensor<1xf32>
+// CHECK: model.weight ["{layer}.attn.v_scale", "{layer}.attn.val.v_scale"] largest default 1.000000e+00 : tensor<1xf32>
+model.graph @projected(%x: tensor<?x64xbf16>, %batch: !model.batch) -> tensor<?x64xbf16> {
+  %y = model.layers 2 carry (%h = %x : tensor<?x64xbf16>) {
+    %wk = model.weight ["{layer}.attn.key.weight"] : tensor<64x64xbf16>
+    %k = model.linear %h, %wk : tensor<?x64xbf16>, tensor<64x64xbf16> -> tensor<?x64xbf16>
+    %r = model.rope %k, %batch head_dim 32 theta 1.0e4 : tensor<?x64xbf16>
+    %wv = model.weight ["{layer}.attn.val.weight"] : tensor<64x64xbf16>
+    %v = model.linear %h, %wv : tensor<?x64xbf16>, tensor<64x64xbf16> -> tensor<?x64xbf16>
+    %cache = model.cache : !model.cache<kv_heads = 2, head_dim = 32, bf16>
+    %c = model.append %r, %v, %cache, %batch
+        : tensor<?x64xbf16>, !model.cache<kv_heads = 2, head_dim = 32, bf16>
+    %a = model.attention %h, %c, %batch
+        : tensor<?x64xbf16>, !model.cache<kv_heads = 2, head_dim = 32, bf16>
+    model.yield %a : tensor<?x64xbf16>
+  }
+  model.return %y : tensor<?x64xbf16>
+}
+
 // Of a weight that is split by columns, the scales are those of whole rows.
 // Those of blocks are those of its columns.
 // CHECK-LABEL: model.graph @split

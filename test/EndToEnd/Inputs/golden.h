@@ -156,6 +156,9 @@ private:
   /// "model.layers.1.self_attn.k_scale"
   bool findScale(const std::string &name, mc_tensor &tensor) {
     size_t layer = std::stoull(name.substr(std::strlen("model.layers.")));
+    if (name.find("_proj.") != std::string::npos) {
+      return false; // ModelOpt's names
+    }
     bool isKey = name.find(".self_attn.k_scale") != std::string::npos;
     std::vector<float> &scales = isKey ? keyScales : valueScales;
     if (layer >= scales.size() || std::isnan(scales[layer])) {
