@@ -6,7 +6,7 @@ using namespace mlir;
 namespace modelc {
 
 constexpr double kMostVisits = 1024; // of the innermost loop
-constexpr unsigned kFewestPoints = 12;
+constexpr unsigned kFewestPoints = 15;
 
 /// Points for each of several loops in each other.
 static unsigned pointsFor(size_t loops) {
