@@ -86,18 +86,8 @@ private:
     return MC_OK;
   }
 
-  int append(const SourcePart &part) {
-    mc_tensor tensor{};
-    if (read(context, part.name.c_str(), &tensor)) {
-      if (!source.hasDefault) {
-        return missing(part.name);
-      }
-      for (int64_t i = 0; i < numberCount(); ++i) {
-        put(source.absent);
-      }
-      return MC_OK;
-    }
-    const Cut cut = cutOf(tensor, part);
+  /// Whole blocks, rows as long as those of the buffer, and not more of them.
+  int checkCut(const SourcePart &part, const Cut &cut) const {
     if (isOfBlocks() &&
         (cut.firstColumn % format.block || cut.columns % format.block)) {
       return fail(MC_BAD_ARGUMENT,
@@ -115,13 +105,37 @@ private:
       return fail(MC_BAD_ARGUMENT, "%s: expected %lld elements, got more of %s",
                   weight.name, (long long)numberCount(), part.name.c_str());
     }
+    return MC_OK;
+  }
+
+  int append(const SourcePart &part) {
+    mc_tensor tensor{};
+    if (read(context, part.name.c_str(), &tensor)) {
+      if (!source.hasDefault) {
+        return missing(part.name);
+      }
+      for (int64_t i = 0; i < numberCount(); ++i) {
+        put(source.absent);
+      }
+      return MC_OK;
+    }
+    const Cut cut = cutOf(tensor, part);
+    if (int status = checkCut(part, cut)) {
+      return status;
+    }
     const bool isZero = part.isFirstRankOnly && rank != 0;
     const bool isScaled =
         !isZero && (source.isChannelScale || elementBytes(weight.type) == 1);
-    const bool isNarrow =
-        tensor.type == MC_F8E4M3FN || tensor.type == MC_F4E2M1FNX2;
+    if (isNarrow(tensor) && tensor.type != keptNumbers()) {
+      return fail(
+          MC_BAD_ARGUMENT,
+          "%s: expected numbers of 16 bits or more in %s, or of the type "
+          "of the weight, got others of %d bits; compile the model with "
+          "the weights that the checkpoint has",
+          weight.name, part.name.c_str(), 8 / numbersOf(tensor.type));
+    }
     mc_tensor stored{};
-    if ((isScaled || isOfBlocks()) && isNarrow &&
+    if ((isScaled || isOfBlocks()) && isNarrow(tensor) &&
         read(context, (part.name + "_scale").c_str(), &stored)) {
       return missing(part.name + "_scale");
     }
@@ -133,7 +147,7 @@ private:
                   "got scales of another kind; try other types of weights",
                   weight.name, part.name.c_str(), format.name, format.block);
     }
-    if (int status = readTensorScale(part, tensor, isNarrow)) {
+    if (int status = readTensorScale(part, tensor)) {
       return status;
     }
     for (int64_t row = 0; row < cut.rows; ++row) {
@@ -144,20 +158,32 @@ private:
     return MC_OK;
   }
 
+  static bool isNarrow(const mc_tensor &tensor) {
+    return tensor.type == MC_F8E4M3FN || tensor.type == MC_F4E2M1FNX2;
+  }
+  /// Those of few bits that are kept as they are stored, with their scales; -1:
+  /// none.
+  int32_t keptNumbers() const {
+    return isOfBlocks() || source.isTensorScale ? int32_t(MC_F4E2M1FNX2)
+           : source.isChannelScale || elementBytes(weight.type) == 1
+               ? int32_t(MC_F8E4M3FN)
+               : -1;
+  }
+
   /// The second scale of NVFP4, of the whole tensor: the checkpoint's own, or
   /// that which makes the largest magnitude the largest number times the
   /// largest scale; 1 for zeros.
-  int readTensorScale(const SourcePart &part, const mc_tensor &tensor,
-                      bool isNarrow) {
+  int readTensorScale(const SourcePart &part, const mc_tensor &tensor) {
     tensorScale = 1;
-    if (isNarrow && source.isTensorScale) {
+    if (isNarrow(tensor) && source.isTensorScale) {
       mc_tensor stored{};
       if (read(context, (part.name + "_scale_2").c_str(), &stored)) {
         return missing(part.name + "_scale_2");
       }
       tensorScale = elementOf(stored, 0);
-    } else if (!isNarrow && (source.isTensorScale ||
-                             (isOfBlocks() && format.scale == MC_F8E4M3FN))) {
+    } else if (!isNarrow(tensor) &&
+               (source.isTensorScale ||
+                (isOfBlocks() && format.scale == MC_F8E4M3FN))) {
       const int64_t count =
           (tensor.rank ? tensor.shape[0] : 1) * widthOf(tensor);
       const float largest = largestOf(tensor, 0, count);

@@ -370,6 +370,8 @@ void checkStoredNvfp4() {
   fineScales(c, "[\"w\"] block_scale apart 100", 1, 2, 0);
   prepared<uint8_t>(c, "[\"w\"] stored bf16", MC_F4E2M1FNX2, rows, blocks * 8,
                     0);
+  prepared<uint16_t>(c, "[\"w\"]", MC_BF16, rows, blocks * 16, 0);
+  prepared<float>(c, "[\"w\"] channel_scale", MC_F32, rows, 0, 0);
   c.erase("w_scale_2");
   prepared<float>(c, "[\"w\"] tensor_scale", MC_F32, rows, 0, 0);
 }
