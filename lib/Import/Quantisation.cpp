@@ -1,23 +1,28 @@
 //===- Quantisation.cpp - What a checkpoint says of its own weights -------===//
 //
-// Checkpoints in NVFP4 as ModelOpt writes them: linears of layers have
-// four bits, what "ignore" lists has not. Of other formats the loader reads no
+// Checkpoints in NVFP4 as ModelOpt writes them: linears of layers have four
+// bits, what is ignored has not. They say it in their config.json or, older
+// ones, in hf_quant_config.json beside it. Of other formats the loader reads no
 // scales.
 //
 //===----------------------------------------------------------------------===//
 
 #include "lib/Import/Reader.h"
 
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
 using namespace mlir;
 using namespace modelc;
 
 static constexpr StringRef kKey = "quantization_config", kHead = "lm_head";
+static constexpr StringRef kSidecar = "hf_quant_config.json";
 static constexpr int64_t kBlock = 16;
 
 /// The head stays as it is, and nothing else does.
-static void checkIgnored(TableReader &reader) {
+static void checkIgnored(TableReader &reader, StringRef key) {
   Source &source = reader.getSource();
-  const Node *list = reader.find("ignore");
+  const Node *list = reader.find(key);
   bool hasHead = false;
   for (const Node &item :
        list ? ArrayRef<Node>(list->items) : ArrayRef<Node>()) {
@@ -29,8 +34,7 @@ static void checkIgnored(TableReader &reader) {
     hasHead = true;
   }
   if (!hasHead) {
-    reader.error("ignore",
-                 "expected \"" + kHead + "\" among what is not quantised");
+    reader.error(key, "expected \"" + kHead + "\" among what is not quantised");
   }
 }
 
@@ -40,49 +44,89 @@ static const Node *tableIn(const Node *table, StringRef key) {
   return inner && inner->isTable() ? inner : nullptr;
 }
 
-static void checkGroups(TableReader &reader) {
-  Source &source = reader.getSource();
-  const Node *group = tableIn(reader.find("config_groups"), "group_0");
-  for (StringRef of : {"weights", "input_activations"}) {
-    const Node *table = tableIn(group, of);
-    if (!table) {
-      continue;
-    }
-    TableReader inner(source, *table, ("\"" + of + "\"").str());
-    std::optional<int64_t> size = inner.positive("group_size");
-    if (size && *size != kBlock) {
-      inner.error("group_size", "expected a scale for each " + Twine(kBlock) +
-                                    " numbers, got one for " + Twine(*size));
-    }
+static void checkBlock(TableReader &reader) {
+  std::optional<int64_t> size = reader.positive("group_size");
+  if (size && *size != kBlock) {
+    reader.error("group_size", "expected a scale for each " + Twine(kBlock) +
+                                   " numbers, got one for " + Twine(*size));
   }
 }
 
-void modelc::readQuantisation(TableReader &config) {
-  const Node *table = config.find(kKey);
-  if (!table) {
+/// Fills in the type of the weights, where nothing else is asked for.
+static void setWeights(TableReader &reader, StringRef key) {
+  std::string &weights = *reader.getSource().weights;
+  if (!weights.empty() && weights != "nvfp4") {
+    return reader.error(key, "expected --weights=nvfp4, which the checkpoint "
+                             "has, got --weights=" +
+                                 weights);
+  }
+  weights = "nvfp4";
+}
+
+static bool says(const Node &table, StringRef key, StringRef word) {
+  const Node *found = table.isTable() ? table.find(key) : nullptr;
+  return found && found->string == word;
+}
+
+static std::string otherFormat() {
+  return "expected a checkpoint that is not quantised, or by ModelOpt to "
+         "NVFP4; "
+         "take the original one and quantise with --weights=fp8";
+}
+
+/// { "producer": ..., "quantization": { "quant_algo": "NVFP4", ... } }
+static void readSidecar(Source &source) {
+  SmallString<128> path(llvm::sys::path::parent_path(source.file.name()));
+  llvm::sys::path::append(path, kSidecar);
+  if (!source.weights || !llvm::sys::fs::exists(path)) {
     return;
   }
+  FailureOr<SourceFile> file = SourceFile::read(path, source.notes);
+  FailureOr<Node> root = failed(file) ? FailureOr<Node>(failure())
+                                      : parseJson(*file, source.notes);
+  if (failed(root)) {
+    source.failed = true;
+    return;
+  }
+  const Node *table = tableIn(&*root, "quantization");
+  const Node *format = table ? table->find("quant_algo") : nullptr;
+  if (!format || format->isNull()) {
+    return; // of caches only
+  }
+  Source other{*file, source.context, source.notes, {}, source.weights};
+  TableReader reader(other, *table, "\"quantization\"");
+  if (format->string != "NVFP4") {
+    reader.error("quant_algo", otherFormat());
+  } else {
+    checkIgnored(reader, "exclude_modules");
+    checkBlock(reader);
+    setWeights(reader, "quant_algo");
+  }
+  source.failed |= other.failed;
+}
+
+void modelc::readQuantisation(TableReader &config) {
   Source &source = config.getSource();
-  TableReader reader(source, *table, ("\"" + kKey + "\"").str());
-  auto says = [&](StringRef key, StringRef word) {
-    const Node *found = table->isTable() ? table->find(key) : nullptr;
-    return found && found->string == word;
-  };
-  if (!says("quant_method", "modelopt") || !says("quant_algo", "NVFP4")) {
-    return config.error(kKey, "expected a checkpoint that is not quantised, or "
-                              "by ModelOpt to NVFP4; take the original one and "
-                              "quantise with --weights=fp8");
+  const Node *table = config.find(kKey);
+  if (!table) {
+    return readSidecar(source);
+  }
+  if (!says(*table, "quant_method", "modelopt") ||
+      !says(*table, "quant_algo", "NVFP4")) {
+    return config.error(kKey, otherFormat());
   }
   if (!source.weights) {
     return config.error(kKey, "expected a checkpoint that is not quantised; "
                               "take its config.json without this table");
   }
-  checkIgnored(reader);
-  checkGroups(reader);
-  if (!source.weights->empty() && *source.weights != "nvfp4") {
-    return config.error(kKey, "expected --weights=nvfp4, which the checkpoint "
-                              "has, got --weights=" +
-                                  *source.weights);
+  TableReader reader(source, *table, ("\"" + kKey + "\"").str());
+  checkIgnored(reader, "ignore");
+  const Node *group = tableIn(reader.find("config_groups"), "group_0");
+  for (StringRef of : {"weights", "input_activations"}) {
+    if (const Node *numbers = tableIn(group, of)) {
+      TableReader inner(source, *numbers, ("\"" + of + "\"").str());
+      checkBlock(inner);
+    }
   }
-  *source.weights = "nvfp4";
+  setWeights(config, kKey);
 }
