@@ -8,12 +8,13 @@ using namespace modelc::schedule;
 // Memory ops
 //===----------------------------------------------------------------------===//
 
-/// A ring takes its logical trip; a load of tensor memory also its first
-/// column.
-static bool takesColumn(Operation *op, Type place) {
+/// A ring takes its logical trip; loads and stores of tensor memory also their
+/// first column.
+template <typename Op>
+static bool takesColumn(Op op, Type place) {
   auto tile = dyn_cast<TileType>(place);
-  return tile && tile.getSpace() == Space::Tensor && isa<LoadOp>(op) &&
-         cast<LoadOp>(op).getOffsets().size() == 2;
+  return tile && tile.getSpace() == Space::Tensor && !isa<CopyOp>(op) &&
+         op.getOffsets().size() == 2;
 }
 
 template <typename Op>

@@ -64,6 +64,9 @@ def LoadOp : MemoryOp<"load"> {
 def StoreOp : MemoryOp<"store"> {
   let summary = "A value to memory; `add` is atomic.";
   let description = [{
+    Of a place in tensor memory it may write a part of the columns, as a load
+    reads them.
+
     ```mlir
     schedule.kernel @f(%d: !schedule.buffer<?x64xf32>, %m: index) guard [] attributes {waves = 1 : i64} {
       %c0 = arith.constant 0 : index

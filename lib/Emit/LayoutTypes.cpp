@@ -94,7 +94,7 @@ std::string KernelPrinter::layoutName(TileType tile, StringRef wish) {
       ">";
   std::string &name = typeNames[definition];
   if (name.empty()) {
-    name = names.fresh(capitalised(wish) + "Layout");
+    name = names.freshOfKernel(capitalised(wish) + "Layout");
     usings += "  using " + name + " = " + definition + ";\n";
   }
   return name;

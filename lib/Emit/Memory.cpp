@@ -261,7 +261,9 @@ LogicalResult KernelPrinter::printStore(StoreOp op) {
     auto place = cast<TileType>(op.getDestination().getType());
     if (place.getSpace() == Space::Tensor) {
       line("storeTensor(" + text(op.getValue()) + ", " +
-           placeText(op.getDestination(), {}) + ");");
+           placeText(op.getDestination(), {}) +
+           (op.getOffsets().size() > 1 ? ", " + text(op.getOffsets()[1]) : "") +
+           ");");
       return success();
     }
     Value trip = op.getOffsets().empty() ? Value() : op.getOffsets()[0];

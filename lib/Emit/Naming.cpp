@@ -50,6 +50,14 @@ std::string Names::fresh(StringRef wish) {
   return name;
 }
 
+std::string Names::freshOfKernel(StringRef wish) {
+  std::string name = fresh(wish);
+  if (scopes.size() > 1) {
+    scopes.front().push_back(scopes.back().pop_back_val());
+  }
+  return name;
+}
+
 void Names::leaveScope() {
   for (const std::string &name : scopes.pop_back_val()) {
     taken.erase(name);

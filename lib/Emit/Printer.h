@@ -40,6 +40,8 @@ public:
   /// `wish`, or `wish` with the first free number from 2; taken until the
   /// scope ends.
   std::string fresh(llvm::StringRef wish);
+  /// The same, taken until the outermost scope ends.
+  std::string freshOfKernel(llvm::StringRef wish);
   void enterScope() { scopes.emplace_back(); }
   void leaveScope();
 

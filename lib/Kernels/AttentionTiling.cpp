@@ -74,7 +74,8 @@ const MmaRow *Tiling::unitRowFor(const HeadShape &shape,
 
 /// Whether scores and results fit: in registers together, in two thirds of them
 /// and the results in less than half (with more the vendor's compiler spills);
-/// or in tensor memory, from which each passes through registers in turn.
+/// or in tensor memory, from which scores pass through registers at once and
+/// results in chunks.
 bool Tiling::holdsSums(const HeadShape &shape, const PrefillTile &tile,
                        const MmaRow &row) const {
   int64_t most =
@@ -84,7 +85,7 @@ bool Tiling::holdsSums(const HeadShape &shape, const PrefillTile &tile,
   if (row.cSpace == OperandSpace::Register) {
     return 2 * results < most && 3 * (scores + results) <= 2 * most;
   }
-  return 3 * std::max(scores, results) <= 2 * most &&
+  return 3 * scores <= 2 * most &&
          tile.keys + shape.headDim <= target.tensorMemory.columns;
 }
 

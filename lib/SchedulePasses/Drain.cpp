@@ -4,7 +4,8 @@
 // tensor memory to the stores, is cut into chunks of columns and becomes a loop
 // over them. The chunk is the widest whose values fit into half of the
 // registers of a lane; the other half is for addresses and what the compiler
-// moves up.
+// moves up. Sums that a loop changes where they are, by a load, maps and a
+// store, and what they start with are cut alike, one chunk after the other.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,12 +28,25 @@ static TileType tileOf(Value value) {
   return dyn_cast<TileType>(value.getType());
 }
 
-/// Whether the op reads a whole accumulator in tensor memory.
+static bool isOfTensor(Value place) {
+  TileType tile = tileOf(place);
+  return tile && tile.getSpace() == Space::Tensor;
+}
+
+/// Whether `store` writes what `load` has read of tensor memory.
+static bool changesPlace(LoadOp load, Operation *op) {
+  auto store = dyn_cast<StoreOp>(op);
+  return store && store.getDestination() == load.getSource() &&
+         store->getBlock() == load->getBlock() && load->isBeforeInBlock(store);
+}
+
+/// Whether the op reads a whole accumulator in tensor memory for the last time.
 static bool isDrain(Operation &op) {
   auto load = dyn_cast<LoadOp>(op);
-  TileType place = load ? tileOf(load.getSource()) : TileType();
-  return place && place.getSpace() == Space::Tensor &&
-         llvm::none_of(load.getSource().getUsers(), llvm::IsaPred<StoreOp>);
+  return load && isOfTensor(load.getSource()) &&
+         llvm::none_of(load.getSource().getUsers(), [&](Operation *user) {
+           return changesPlace(load, user);
+         });
 }
 
 namespace {
@@ -43,13 +57,20 @@ public:
       : kernel(kernel), target(target) {}
   /// Collects the ops; false where they cannot be cut.
   bool collect(Block &block);
+  /// Collects what changes the sums that `load` reads, up to their store.
+  bool collectChange(LoadOp load);
+  /// Collects a value that reads nothing and its store to tensor memory.
+  bool collectFill(StoreOp store);
+  /// As a loop, or one chunk after the other.
   void cut();
+  void cutInLine();
 
 private:
   bool addUsers(Operation *op);
   bool addInput(Value value);
   int64_t words();
   int64_t chunkColumns();
+  llvm::SmallVector<Operation *> inOrder() const;
   void cloneChunk(OpBuilder &builder, Operation *op, Value column);
   void moveOffset(OpBuilder &builder, MutableOperandRange offsets,
                   std::optional<ArrayRef<int64_t>> dims, Value column);
@@ -57,6 +78,7 @@ private:
   KernelOp kernel;
   const Target &target;
   llvm::SetVector<Operation *> ops;
+  LoadOp change; // of sums that are stored back; null: of sums that are drained
   int64_t rows = 0, columns = 0, width = 0;
   IRMapping mapping;
 };
@@ -92,7 +114,9 @@ bool Drain::addUsers(Operation *op) {
     }
     auto map = dyn_cast<MapOp>(user);
     auto store = dyn_cast<StoreOp>(user);
-    bool isStore = store && isa<BufferType>(store.getDestination().getType());
+    bool isStore =
+        store && (isa<BufferType>(store.getDestination().getType()) ||
+                  (change && changesPlace(change, store)));
     if (user->getBlock() != op->getBlock() || (!map && !isStore) ||
         (map && tileOf(map.getResult(0)).getColumns() != columns)) {
       return false;
@@ -125,6 +149,36 @@ bool Drain::collect(Block &block) {
   }
   width = ops.empty() ? 0 : chunkColumns();
   return width && width < columns;
+}
+
+bool Drain::collectChange(LoadOp load) {
+  change = load;
+  TileType tile = tileOf(load.getResult());
+  columns = tile.getColumns();
+  rows = tile.getRows();
+  ops.insert(load);
+  for (unsigned i = 0; i < ops.size(); ++i) {
+    if (!addUsers(ops[i])) {
+      return false;
+    }
+  }
+  width = chunkColumns();
+  return width < columns;
+}
+
+bool Drain::collectFill(StoreOp store) {
+  auto fill = store.getValue().getDefiningOp<MapOp>();
+  if (!isOfTensor(store.getDestination()) || !fill ||
+      !fill.getInputs().empty() || !store.getValue().hasOneUse() ||
+      fill->getBlock() != store->getBlock()) {
+    return false;
+  }
+  columns = tileOf(store.getValue()).getColumns();
+  rows = tileOf(store.getValue()).getRows();
+  ops.insert(fill);
+  ops.insert(store);
+  width = chunkColumns();
+  return width < columns;
 }
 
 /// Registers of 4 bytes for each column of a lane's rows that are live at once:
@@ -180,21 +234,22 @@ void Drain::cloneChunk(OpBuilder &builder, Operation *op, Value column) {
         TileType::get({tile.getRows(), width}, tile.getElementType()));
   }
   OpBuilder before(chunk);
-  if (isDrain(*op)) {
-    auto load = cast<LoadOp>(chunk);
-    SmallVector<Value> offsets(load.getOffsets());
-    if (offsets.empty()) {
-      offsets.push_back(
-          arith::ConstantIndexOp::create(before, op->getLoc(), 0));
+  auto move = [&](auto access, Value place) {
+    if (isOfTensor(place)) {
+      Value trip = access.getOffsets().empty()
+                       ? arith::ConstantIndexOp::create(before, op->getLoc(), 0)
+                             .getResult()
+                       : access.getOffsets()[0];
+      SmallVector<Value> offsets = {trip, column};
+      access.getOffsetsMutable().assign(offsets);
+    } else {
+      moveOffset(before, access.getOffsetsMutable(), access.getDims(), column);
     }
-    offsets.push_back(column);
-    load.getOffsetsMutable().assign(offsets);
-    return;
-  }
+  };
   if (auto load = dyn_cast<LoadOp>(chunk)) {
-    moveOffset(before, load.getOffsetsMutable(), load.getDims(), column);
+    move(load, load.getSource());
   } else if (auto store = dyn_cast<StoreOp>(chunk)) {
-    moveOffset(before, store.getOffsetsMutable(), store.getDims(), column);
+    move(store, store.getDestination());
   } else {
     Block &body = cast<MapOp>(chunk).getBody().front();
     BlockArgument own = body.getArguments().back();
@@ -207,10 +262,31 @@ void Drain::cloneChunk(OpBuilder &builder, Operation *op, Value column) {
   }
 }
 
-void Drain::cut() {
+SmallVector<Operation *> Drain::inOrder() const {
   SmallVector<Operation *> sorted(ops.begin(), ops.end());
   llvm::sort(sorted,
              [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  return sorted;
+}
+
+void Drain::cutInLine() {
+  SmallVector<Operation *> sorted = inOrder();
+  OpBuilder builder(sorted.back());
+  for (int64_t first = 0; first < columns; first += width) {
+    Value column =
+        arith::ConstantIndexOp::create(builder, sorted[0]->getLoc(), first);
+    mapping.clear(); // a clone of a body is its own
+    for (Operation *op : sorted) {
+      cloneChunk(builder, op, column);
+    }
+  }
+  for (Operation *op : llvm::reverse(sorted)) {
+    op->erase();
+  }
+}
+
+void Drain::cut() {
+  SmallVector<Operation *> sorted = inOrder();
   OpBuilder builder(sorted.back());
   Location loc = NameLoc::get(builder.getStringAttr("chunk"));
   auto constant = [&](int64_t value) -> Value {
@@ -232,10 +308,35 @@ void Drain::cut() {
 //===----------------------------------------------------------------------===//
 
 LogicalResult modelc::drainInChunks(KernelOp kernel, const Target &target) {
-  // What a loop reads of its sums every trip stays whole.
-  Drain drain(kernel, target);
-  if (drain.collect(kernel.getGrid().getBody().front())) {
-    drain.cut();
+  SmallVector<Operation *> moves;
+  llvm::SetVector<Block *> blocks;
+  kernel.walk([&](Operation *op) {
+    if (isa<LoadOp, StoreOp>(op)) {
+      moves.push_back(op);
+    }
+    if (isDrain(*op)) {
+      blocks.insert(op->getBlock());
+    }
+  });
+  SmallVector<Drain> inLine;
+  for (Operation *op : moves) {
+    Drain drain(kernel, target);
+    auto load = dyn_cast<LoadOp>(op);
+    bool isCut = load ? isOfTensor(load.getSource()) && !isDrain(*op) &&
+                            drain.collectChange(load)
+                      : drain.collectFill(cast<StoreOp>(op));
+    if (isCut) {
+      inLine.push_back(std::move(drain));
+    }
+  }
+  for (Drain &drain : inLine) {
+    drain.cutInLine();
+  }
+  for (Block *block : blocks) {
+    Drain drain(kernel, target);
+    if (drain.collect(*block)) {
+      drain.cut();
+    }
   }
   return success();
 }

@@ -49,7 +49,8 @@ void Inference::anchorAccumulator(MmaOp mma) {
       set(load.getResult(),
           attribute(drainLayout(split, tileOf(load.getResult()))));
     } else if (auto store = dyn_cast<StoreOp>(user)) {
-      set(store.getValue(), layout);
+      set(store.getValue(),
+          attribute(drainLayout(split, tileOf(store.getValue()))));
     }
   }
 }

@@ -79,7 +79,8 @@ def ScheduleDrain : SchedulePass<"schedule-drain"> {
   let description = [{
     What follows from an accumulator element by element, from its load to the
     stores, becomes a loop over chunks of columns: the widest whose values fit
-    into half of the registers of a lane.
+    into half of the registers of a lane. Sums that are changed where they are
+    are cut alike, one chunk after the other.
 
     Before:
     ```

@@ -248,9 +248,9 @@ TILE void loadTensor(Tile<float, L> &tile, TensorPlace<Rows, Columns> from, int 
 }
 /// The opposite direction; visible to products behind the next sync.
 template <class L, int Rows, int Columns>
-TILE void storeTensor(const Tile<float, L> &tile, TensorPlace<Rows, Columns> to) {
+TILE void storeTensor(const Tile<float, L> &tile, TensorPlace<Rows, Columns> to, int column = 0) {
   tensorFenceAfter();
-  forEachTensorRun<L, Columns>(to.address, [&](auto first, auto chunk, uint32_t address) INLINE {
+  forEachTensorRun<L, Columns>(to.address + column, [&](auto first, auto chunk, uint32_t address) INLINE {
     tensorStore(address, *(const float (*)[chunk.value])(tile.v + first.value));
   });
   tensorWaitStores();

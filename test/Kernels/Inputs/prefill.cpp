@@ -1,7 +1,12 @@
 // Causal attention of packed sequences, some with a past in the cache.
 #include "run.h"
 
-constexpr int kHeads = 4, kKvHeads = 2, kDim = 64, kGroup = kHeads / kKvHeads;
+#ifndef HEAD_DIM
+#define HEAD_DIM 64
+#endif
+
+constexpr int kHeads = 4, kKvHeads = 2, kDim = HEAD_DIM,
+              kGroup = kHeads / kKvHeads;
 
 int main() {
   Sequences sequences({70, 1, 100, 33}, {70, 1, 40, 2}, 16);

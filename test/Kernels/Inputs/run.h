@@ -75,12 +75,16 @@ inline void fillRandom(Allocation<bf16> &buffer) {
   }
 }
 
+#ifndef SHARED_KIB
+#define SHARED_KIB 160
+#endif
+
 template <typename Kernel, typename... Arguments>
 void launch(const char *name, int workgroups, Kernel kernel,
             Arguments... arguments) {
   // The emulator keeps its address.
   static emulator::Device device{.waveSize = modelc::kWaveSize,
-                                 .sharedBytes = 163840};
+                                 .sharedBytes = SHARED_KIB << 10};
   emulator::Shape shape{.kernel = name,
                         .grid = {unsigned(workgroups)},
                         .block = {THREADS},
