@@ -123,6 +123,7 @@ struct Step {
   int access = -1;         // index into KernelWork::accesses
   int nested = -1;         // index into KernelWork::blocks
   double extraLatency = 0; // clocks: lookups of a page table
+  bool isToPeer = false;   // a signal to another device
   double syncs = 0;
   Amounts amounts;
   llvm::SmallVector<Edge, 4> after;

@@ -205,6 +205,7 @@ LogicalResult KernelReader::addWork(Operation *op, Region region, Step &step) {
       break;
     case Work::Kind::Message:
       step.kind = StepKind::Signal;
+      step.isToPeer = isa<ArriveOp>(op) && cast<ArriveOp>(op).getPeer();
       break;
     case Work::Kind::Launch:
       break;

@@ -108,11 +108,12 @@ double RoundTimer::sharing(Resource resource, const Step &step) const {
 double RoundTimer::latencyOf(const Step &step) const {
   const Target &target = rates.target;
   double shared = target.shared.latencyClocks;
+  double message = target.link.messageLatency * rates.clockHz;
   switch (step.kind) {
   case StepKind::Load:
   case StepKind::Copy: {
     if (step.access >= 0 && work.accesses[step.access].peer) {
-      return target.link.messageLatency * rates.clockHz;
+      return message;
     }
     bool fromMemory =
         step.access >= 0 && traffic.accesses[step.access].memory > 0;
@@ -120,15 +121,15 @@ double RoundTimer::latencyOf(const Step &step) const {
                                            : target.cache.l2LatencyClocks);
   }
   case StepKind::Shared:
+  case StepKind::Sync:
     return shared;
   case StepKind::Matrix:
   case StepKind::MatrixRun:
     return step.amounts.row ? step.amounts.row->latencyClocks : 0;
   case StepKind::Exchange:
-    // A rendezvous takes about as long as a word through shared memory.
-    return shared * (1 + step.syncs);
-  case StepKind::Sync:
-    return shared;
+    return shared * (1 + step.syncs); // a rendezvous as a word through it
+  case StepKind::Signal:
+    return step.isToPeer ? message : 0;
   default:
     return 0;
   }

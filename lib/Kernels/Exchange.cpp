@@ -16,6 +16,8 @@
 #include "lib/Kernels/KernelBuilder.h"
 #include "lib/Kernels/Rows.h"
 
+#include <numeric>
+
 using namespace mlir;
 using namespace modelc;
 using namespace modelc::kernels;
@@ -34,6 +36,9 @@ struct Exchanger {
 
   Place staged(Scalar half, Scalar from, Scalar row, Scalar column) const;
   Place gathered(Scalar row, Scalar column) const;
+  KernelBuilder::Values forPeers(
+      ArrayRef<Carried> carried,
+      function_ref<KernelBuilder::Values(ArrayRef<Scalar>, ValueRange)> body);
   void meet(Scalar number, Scalar call);
   void addAll(Scalar half, Scalar row, Scalar column);
   void ownTile(Scalar number, Scalar row, Scalar column);
@@ -58,26 +63,68 @@ Place Exchanger::gathered(Scalar row, Scalar column) const {
                   : place.valid({m});
 }
 
+/// Devices one by one, in groups of at most eight: what a group asks for is on
+/// its way at once.
+KernelBuilder::Values Exchanger::forPeers(
+    ArrayRef<Carried> carried,
+    function_ref<KernelBuilder::Values(ArrayRef<Scalar>, ValueRange)> body) {
+  int64_t size = std::gcd(shape.ranks, int64_t(8));
+  auto group = [&](Scalar first, ValueRange values) {
+    SmallVector<Scalar> peers;
+    for (int64_t i = 0; i < size; ++i) {
+      peers.push_back(i == 0 ? first : first + static_cast<double>(i));
+    }
+    return body(peers, values);
+  };
+  if (size == shape.ranks) {
+    SmallVector<Value> first;
+    for (const Carried &one : carried) {
+      first.push_back(one.init);
+    }
+    return group(k.constant(0), first);
+  }
+  return k.loop("group", k.constant(shape.ranks / size), "", carried,
+                [&](Scalar number, ValueRange values) {
+                  Scalar first = number * static_cast<double>(size);
+                  return group(k.name("first", first), values);
+                });
+}
+
 /// Raises the flag of a tile on all devices and waits for those of all.
 void Exchanger::meet(Scalar number, Scalar call) {
-  Scalar ranks = k.constant(shape.ranks);
-  k.loop("peer", ranks, "", [&](Scalar peer) {
-    k.arrive(at(flags, {number, rank}).peer(peer), call);
+  forPeers({}, [&](ArrayRef<Scalar> peers, ValueRange) {
+    for (Scalar peer : peers) {
+      k.arrive(at(flags, {number, rank}).peer(peer), call);
+    }
+    return KernelBuilder::Values();
   });
-  k.loop("peer", ranks, "",
-         [&](Scalar peer) { k.wait(at(flags, {number, peer}), call); });
+  forPeers({}, [&](ArrayRef<Scalar> peers, ValueRange) {
+    for (Scalar peer : peers) {
+      k.wait(at(flags, {number, peer}), call);
+    }
+    return KernelBuilder::Values();
+  });
 }
 
 void Exchanger::addAll(Scalar half, Scalar row, Scalar column) {
   Shape whole = {tile.rows, tile.columns};
   Value zero = k.fill("zero", whole, k.f32(), 0);
-  auto add = [&](Scalar peer, ValueRange carried) -> KernelBuilder::Values {
-    Value y = k.load("theirs", whole, staged(half, peer, row, column));
-    return {k.map("sum", k.f32(), {carried[0], y},
-                  [&](Element e) { return e[0] + convert(e[1], k.f32()); })};
+  auto add = [&](ArrayRef<Scalar> peers, ValueRange carried) {
+    KernelBuilder::Values theirs = {carried[0]};
+    for (Scalar peer : peers) {
+      theirs.push_back(
+          k.load("theirs", whole, staged(half, peer, row, column)));
+    }
+    Value sum = k.map("sum", k.f32(), theirs, [&](Element e) {
+      Scalar value = e[0];
+      for (size_t i = 1; i < theirs.size(); ++i) {
+        value = value + convert(e[i], k.f32());
+      }
+      return value;
+    });
+    return KernelBuilder::Values{sum};
   };
-  Value sum =
-      k.loop("peer", k.constant(shape.ranks), "", {{"sum", zero}}, add)[0];
+  Value sum = forPeers({{"sum", zero}}, add)[0];
   Value result = k.map("result", shape.element, sum,
                        [&](Element e) { return convert(e[0], shape.element); });
   k.store(result, rowsOf.tileAt(out, row, column));
@@ -89,10 +136,13 @@ void Exchanger::ownTile(Scalar number, Scalar row, Scalar column) {
   Scalar half = k.name("half", call % 2);
   Value mine =
       k.load("mine", {tile.rows, tile.columns}, rowsOf.tileAt(x, row, column));
-  k.loop("peer", k.constant(shape.ranks), "", [&](Scalar peer) {
-    Place place =
-        isReduce ? staged(half, rank, row, column) : gathered(row, column);
-    k.store(mine, place.peer(peer));
+  forPeers({}, [&](ArrayRef<Scalar> peers, ValueRange) {
+    for (Scalar peer : peers) {
+      Place place =
+          isReduce ? staged(half, rank, row, column) : gathered(row, column);
+      k.store(mine, place.peer(peer));
+    }
+    return KernelBuilder::Values();
   });
   meet(number, call);
   if (isReduce) {
