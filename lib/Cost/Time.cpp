@@ -4,11 +4,10 @@
 // for each unit, the work of all workgroups on it over its rate. *Recurrence*:
 // the longest cycle of latencies over the trips it spans (Recurrence.h). What a
 // chosen kernel is expected to take follows its trips event by event besides
-// (Simulate.h): between the bounds lies who meets whom on a unit. A loop
-// takes the fill of its dependences and its trips; a workgroup what its chain
-// of ops and loops takes; a round of the grid the larger of that and what any
-// resource needs for all of it. Rounds, the partial one last, and the launch
-// add up.
+// (Simulate.h): between the bounds lies who meets whom on a unit. A loop takes
+// the fill of its dependences and its trips; a workgroup what its chain of ops
+// and loops takes; a round of the grid the larger of that and what any resource
+// needs for all of it. Rounds, the partial last, and the launch add up.
 //
 // Example, toy GPU, one workgroup of one wave on a unit, a loop that multiplies
 // 128x128x64 from a ring of three slots, rates 10,000 flop/clk and 50 B/clk:
@@ -112,11 +111,11 @@ double RoundTimer::latencyOf(const Step &step) const {
   switch (step.kind) {
   case StepKind::Load:
   case StepKind::Copy: {
-    if (step.access >= 0 && work.accesses[step.access].peer) {
+    bool isKnown = step.access >= 0;
+    if (isKnown && work.accesses[step.access].peer) {
       return message;
     }
-    bool fromMemory =
-        step.access >= 0 && traffic.accesses[step.access].memory > 0;
+    bool fromMemory = isKnown && traffic.accesses[step.access].memory > 0;
     return step.extraLatency + (fromMemory ? target.memory.latencyClocks
                                            : target.cache.l2LatencyClocks);
   }
