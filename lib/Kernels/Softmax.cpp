@@ -95,13 +95,16 @@ Softmax kernels::addKeys(KernelBuilder &k, const HeadShape &shape,
 
 Value kernels::finishSoftmax(KernelBuilder &k, const HeadShape &shape,
                              const Softmax &softmax, Value valueScale) {
-  SmallVector<Value> inputs = {softmax.result, softmax.sum};
+  // One division for each row.
+  SmallVector<Value> inputs = {softmax.sum};
   if (valueScale) {
     inputs.push_back(
         k.load("v_scale", {1, 1}, at(valueScale, {k.constant(0)}).walks(0, 0)));
   }
-  return k.map("result", shape.element, inputs, [&](Element e) {
-    Scalar numerator = valueScale ? e[0] * e[2] : e[0];
-    return convert(numerator / e[1], shape.element);
+  Value factor = k.map("factor", k.f32(), inputs, [&](Element e) {
+    Scalar numerator = valueScale ? e[1] : k.number(k.f32(), 1);
+    return numerator / e[0];
   });
+  return k.map("result", shape.element, {softmax.result, factor},
+               [&](Element e) { return convert(e[0] * e[1], shape.element); });
 }
