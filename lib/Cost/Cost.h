@@ -216,11 +216,30 @@ struct Estimate {
 };
 
 struct CostOptions {
-  bool explain = false; // fill the terms
-  bool chosen = false;  // not a candidate: follow its loops event by event
+  bool explain = false;  // fill the terms
+  bool chosen = false;   // not a candidate: follow its loops event by event
+  bool evidence = false; // count what a package says of its kernels
   double cacheBytesTaken = 0; // of the last cache, by what must stay
   /// Index arguments and buffers by name that the kernel before left in cache.
   std::vector<std::string> resident;
+};
+
+/// One trip of the loop in which a workgroup does most of its work, or all of a
+/// workgroup where it has no loop.
+struct TripCost {
+  double trips = 1;
+  double conflictClocks = 0; // of shared memory, by bank conflicts
+  double waits = 0, syncs = 0;
+};
+
+/// What can be counted of a kernel before it runs.
+struct Evidence {
+  std::string perUnitBy; // the fact that limits workgroups on a unit
+  int64_t registersPerThread = 0;
+  TripCost trip;
+  double leastBytes = 0;  // of device memory: each byte that moves, once
+  double peakSeconds = 0; // matrix work or least bytes over peak, the longer
+  Resource peakOf = Resource::Memory;
 };
 
 struct KernelCost {
@@ -232,6 +251,7 @@ struct KernelCost {
   double matrixFlop = 0;
   double sharedBytes = 0;
   Traffic traffic;
+  Evidence evidence; // filled by CostOptions::evidence
   Term time, energy; // of the expectation; filled by CostOptions::explain
 };
 
@@ -266,6 +286,7 @@ struct StepCost {
   double count = 1; // executions in the plan
   bool collective = false;
   KernelCost cost; // of one execution
+  Bindings sizes;  // arguments of the kernel; filled by CostOptions::evidence
 };
 
 /// Bytes that a plan allocates, by role.

@@ -1,6 +1,7 @@
 //===- Estimate.cpp - Bound and expectation of one launch -----------------===//
 
 #include "dialects/Schedule/Schedule.h"
+#include "lib/Cost/Evidence.h"
 #include "lib/Cost/Launched.h"
 #include "lib/Cost/TimeTerm.h"
 
@@ -74,6 +75,9 @@ KernelCost costAt(const Launched &launched, const Target &target,
   }
   cost.sharedBytes = launched.energy.sharedBytes;
   cost.traffic = launched.traffic.sum;
+  if (launched.options.evidence) {
+    cost.evidence = evidenceOf(launched, target);
+  }
   if (launched.options.explain && cost.workgroups > 0) {
     explain(cost, launched, target, state, expected);
   }

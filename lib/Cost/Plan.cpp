@@ -205,6 +205,19 @@ void PlanReader::addUp() {
   cost.power = powerTerm(state, target);
 }
 
+/// The values of the kernel's index arguments.
+static Bindings sizesOf(KernelOp kernel, const Bindings &arguments) {
+  Bindings sizes;
+  for (BlockArgument argument : kernel.getEntry().getArguments()) {
+    std::string name = kernel.getArgumentName(argument.getArgNumber()).str();
+    auto known = arguments.find(name);
+    if (argument.getType().isIndex() && known != arguments.end()) {
+      sizes.insert(*known);
+    }
+  }
+  return sizes;
+}
+
 LogicalResult PlanReader::readLaunch(LaunchOp launch, double times) {
   Bindings arguments;
   CostOptions own;
@@ -219,7 +232,10 @@ LogicalResult PlanReader::readLaunch(LaunchOp launch, double times) {
   }
   pending.push_back({unsigned(cost.steps.size()), *read});
   StringRef label = launch.getLabel().value_or(kernel->getSymName());
-  cost.steps.push_back({label.str(), times, false, {}});
+  cost.steps.push_back({label.str(), times, false, {}, {}});
+  if (options.evidence) {
+    cost.steps.back().sizes = sizesOf(*kernel, arguments);
+  }
   return success();
 }
 
@@ -239,7 +255,7 @@ LogicalResult PlanReader::readCollective(CollectiveOp collective,
            << collective.getVerb() << "'";
   }
   StringRef label = collective.getLabel().value_or(collective.getVerb());
-  cost.steps.push_back({label.str(), times, true, std::move(*one)});
+  cost.steps.push_back({label.str(), times, true, std::move(*one), {}});
   return success();
 }
 

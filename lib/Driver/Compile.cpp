@@ -146,8 +146,10 @@ int Compilation::printSources(ModuleOp module) {
 }
 
 int Compilation::report(ModuleOp module) {
-  FailureOr<Report> report =
-      estimateModel(module, facts, target, options, Explanations::No, errors);
+  FailureOr<Report> report = estimateModel(
+      module, facts, target, options,
+      options.wantsEstimateOnly() ? Explanations::No : Explanations::Evidence,
+      errors);
   if (failed(report)) {
     return kExitInternal;
   }

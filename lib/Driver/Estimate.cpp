@@ -41,17 +41,25 @@ private:
 };
 } // namespace
 
+/// What every step of a workload binds alike.
+static void addCacheSizes(const RequestShape &workload, int64_t pageSize,
+                          Bindings &bindings) {
+  int64_t last = workload.inputLength + workload.outputLength;
+  int64_t pages = llvm::divideCeil(last, pageSize);
+  bindings["pages_per_sequence"] = pages;
+  bindings["cache_rows"] = pages * pageSize * workload.batch;
+  bindings["rank"] = 0;
+}
+
 FailureOr<PlanCost> Estimator::cost(StringRef plan, Bindings bindings) {
   auto function = module.lookupSymbol<func::FuncOp>(plan);
   if (!function) {
     return module.emitError("expected a plan '") << plan << "', found none";
   }
-  int64_t pages = llvm::divideCeil(last(), pageSize);
-  bindings["pages_per_sequence"] = pages;
-  bindings["cache_rows"] = pages * pageSize * workload.batch;
-  bindings["rank"] = 0;
+  addCacheSizes(workload, pageSize, bindings);
   CostOptions options;
-  options.explain = explanations == Explanations::Yes;
+  options.explain = explanations == Explanations::Sums;
+  options.evidence = explanations == Explanations::Evidence;
   return plans.cost(function, bindings, options);
 }
 
@@ -60,6 +68,15 @@ static Bindings sizesOf(const StepOfRun &step, int64_t context) {
   return {{"tokens", static_cast<double>(step.tokens)},
           {"sequences", static_cast<double>(step.sequences)},
           {"context", static_cast<double>(context)}};
+}
+
+Bindings modelc::lastDecodeStep(const RequestShape &workload,
+                                int64_t pageSize) {
+  Bindings sizes = sizesOf(estimatedSteps(workload).decode,
+                           workload.inputLength + workload.outputLength);
+  sizes["longest"] = 1;
+  addCacheSizes(workload, pageSize, sizes);
+  return sizes;
 }
 
 FailureOr<PlanCost> Estimator::prefill(const StepOfRun &step) {

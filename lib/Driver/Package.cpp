@@ -9,7 +9,9 @@
 #include "lib/Driver/Package.h"
 
 #include "dialects/Model/Model.h"
+#include "dialects/Schedule/Schedule.h"
 #include "lib/Driver/Registration.h"
+#include "lib/Driver/Usage.h"
 #include "lib/Support/Support.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/FileSystem.h"
@@ -23,6 +25,13 @@ using namespace modelc;
 
 static constexpr llvm::StringLiteral kSchedule = "schedule.mlir";
 static constexpr llvm::StringLiteral kCompilation = "compile.json";
+static constexpr llvm::StringLiteral kManifest = "manifest.json";
+
+static std::string fileOf(llvm::StringRef folder, llvm::StringRef name) {
+  llvm::SmallString<128> path(folder);
+  llvm::sys::path::append(path, name);
+  return path.str().str();
+}
 
 static std::string absolute(llvm::StringRef path) {
   llvm::SmallString<128> full(path);
@@ -67,18 +76,6 @@ static std::string describe(const CompileOptions &options,
   return text;
 }
 
-/// The mean launch of each kernel that a plan runs.
-static std::map<std::string, Prediction> predictionsOf(const Report &report) {
-  std::map<std::string, Prediction> predictions;
-  for (const PlanCost *plan : {&report.prefill, &report.decode}) {
-    for (const StepCost &step : plan->steps) {
-      predictions[step.cost.name] = {step.cost.expectation.seconds,
-                                     step.cost.expectation.joules};
-    }
-  }
-  return predictions;
-}
-
 template <typename Print>
 static std::string textOf(Print print) {
   std::string text;
@@ -87,13 +84,37 @@ static std::string textOf(Print print) {
   return text;
 }
 
+/// The manifest of a package that was written, with what became of its sources.
+static LogicalResult addToManifest(const std::vector<BinaryFacts> &facts,
+                                   ModuleOp module, const Target &target,
+                                   ArrayRef<PackageFile> files,
+                                   PackageOptions package,
+                                   llvm::StringRef folder,
+                                   llvm::raw_ostream &errors) {
+  for (const BinaryFacts &one : facts) {
+    package.binaries[one.symbol] = one;
+  }
+  ArrayRef<PackageFile> sources = files.take_front(facts.size());
+  FailureOr<std::string> text = emitManifest(module, target, sources, package);
+  return failure(failed(text) ||
+                 writeText(
+                     fileOf(folder, kManifest),
+                     [&](llvm::raw_ostream &os) { os << *text; }, errors,
+                     errors) != kExitOk);
+}
+
 int modelc::writePackageOf(ModuleOp module, const ModelFacts &model,
                            const Report &report, const Target &target,
                            const CompileOptions &options,
                            llvm::raw_ostream &errors) {
   PackageOptions package;
   package.targetsFolder = options.targetsDirectory;
-  package.predictions = predictionsOf(report);
+  FailureOr<std::map<std::string, Prediction>> predictions = predictionsOf(
+      module, report, lastDecodeStep(options.workload, model.pageSize), target);
+  if (failed(predictions)) {
+    return kExitInternal;
+  }
+  package.predictions = std::move(*predictions);
   FailureOr<std::vector<PackageFile>> files =
       emitPackage(module, target, package);
   if (failed(files)) {
@@ -113,12 +134,17 @@ int modelc::writePackageOf(ModuleOp module, const ModelFacts &model,
                     })});
   int code = kExitInput;
   auto finish = [&](llvm::StringRef folder) -> LogicalResult {
-    if (options.emit == Stage::Binary &&
-        failed(compileBinaries(module, target, folder, errors))) {
+    if (options.emit != Stage::Binary) {
+      return success();
+    }
+    FailureOr<std::vector<BinaryFacts>> facts =
+        compileBinaries(module, target, folder, errors);
+    if (failed(facts)) {
       code = kExitInternal;
       return failure();
     }
-    return success();
+    return addToManifest(*facts, module, target, *files, package, folder,
+                         errors);
   };
   bool isWritten =
       succeeded(writePackage(*files, options.output, errors, finish));
@@ -130,12 +156,6 @@ int modelc::writePackageOf(ModuleOp module, const ModelFacts &model,
 //===----------------------------------------------------------------------===//
 // Explain
 //===----------------------------------------------------------------------===//
-
-static std::string fileOf(llvm::StringRef folder, llvm::StringRef name) {
-  llvm::SmallString<128> path(folder);
-  llvm::sys::path::append(path, name);
-  return path.str().str();
-}
 
 /// The options that a package was compiled with, and its model.
 static FailureOr<std::pair<CompileOptions, ModelFacts>>
@@ -197,6 +217,18 @@ readCompilation(llvm::StringRef folder, llvm::raw_ostream &errors) {
   return std::pair(options, model);
 }
 
+/// The kernels of a step's ops of that label.
+static std::vector<std::string> kernelsBehind(const PlanCost &plan,
+                                              llvm::StringRef label) {
+  std::vector<std::string> symbols;
+  for (const StepCost &step : plan.steps) {
+    if (step.label == label && !step.collective) {
+      symbols.push_back(step.cost.name);
+    }
+  }
+  return symbols;
+}
+
 int modelc::explain(const ExplainOptions &options, llvm::raw_ostream &out,
                     llvm::raw_ostream &errors) {
   auto compilation = readCompilation(options.folder, errors);
@@ -220,17 +252,31 @@ int modelc::explain(const ExplainOptions &options, llvm::raw_ostream &out,
     return kExitInput;
   }
   FailureOr<Report> report = estimateModel(*module, model, *target, compiled,
-                                           Explanations::Yes, errors);
+                                           Explanations::Sums, errors);
   if (failed(report)) {
     return kExitInput;
   }
+  const PlanCost &plan =
+      options.phase == "prefill" ? report->prefill : report->decode;
   if (options.item.empty()) {
-    printOps(options.phase == "prefill" ? report->prefill : report->decode,
-             out);
+    printOps(plan, out);
     return kExitOk;
   }
-  return succeeded(explainItem(*report, options.item, options.phase, *target,
-                               out, errors))
-             ? kExitOk
-             : kExitInput;
+  FailureOr<SourceFile> manifest =
+      SourceFile::read(fileOf(options.folder, kManifest), errors);
+  if (failed(manifest)) {
+    return kExitInput;
+  }
+  // A kernel that no step of this workload runs has no sum.
+  std::vector<std::string> symbols = kernelsBehind(plan, options.item);
+  bool isKernel = module->lookupSymbol<schedule::KernelOp>(options.item);
+  if (isKernel) {
+    symbols = {options.item};
+  } else if (failed(explainItem(*report, options.item, options.phase, *target,
+                                out, errors))) {
+    return kExitInput;
+  }
+  return succeeded(printEvidence(*manifest, symbols, out, errors))
+             ? int(kExitOk)
+             : int(kExitInput);
 }

@@ -40,6 +40,9 @@ lowerToFinalSchedule(mlir::ModuleOp phases, const Target &target,
                      const CompileOptions &options,
                      SearchCount *count = nullptr);
 
+/// Sizes and symbols of the last decode step of a workload.
+Bindings lastDecodeStep(const RequestShape &workload, int64_t pageSize);
+
 /// What the estimate needs of the model beside its schedules.
 struct ModelFacts {
   double parameters = 0;         ///< of the whole model
@@ -53,10 +56,12 @@ struct ModelFacts {
 ModelFacts modelFacts(model::GraphOp graph, mlir::ModuleOp phases,
                       const Target &target);
 
-enum class Explanations { No, Yes };
+/// What a report holds beside its figures: what packages say of kernels, or the
+/// sums behind all numbers.
+enum class Explanations { No, Evidence, Sums };
 
 /// All figures of a module in the final form at the workload of `options`, with
-/// the sums behind them if `explanations`.
+/// what `explanations` asks for.
 mlir::FailureOr<Report>
 estimateModel(mlir::ModuleOp module, const ModelFacts &model,
               const Target &target, const CompileOptions &options,

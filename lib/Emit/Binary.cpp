@@ -8,6 +8,7 @@
 
 #include "lib/Emit/BinaryFacts.h"
 #include "lib/Emit/HostKernels.h"
+#include "lib/Emit/MachineCode.h"
 #include "lib/Support/Support.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -19,7 +20,6 @@
 #include "llvm/Support/Program.h"
 #include "llvm/Support/ThreadPool.h"
 #include "llvm/Support/raw_ostream.h"
-#include <set>
 
 using namespace mlir;
 using namespace modelc;
@@ -38,6 +38,7 @@ struct Demand {
   int64_t threads = 0, sharedBytes = 0, dynamicBytes = 0;
   std::vector<int64_t> argumentOffsets;
   std::set<std::string> mnemonics;
+  MatrixNeeds matrix;
 };
 
 /// What came of compiling one source.
@@ -159,6 +160,7 @@ static Outcome compile(const std::string &compiler, const Target &target,
             : factsFromNotes(output, demand.symbol, why);
     if (succeeded(facts)) {
       outcome.facts = *facts;
+      outcome.facts.matrix = matrixCodeOf(outcome.assembly, demand.mnemonics);
     } else {
       outcome.failure = why;
     }
@@ -210,12 +212,8 @@ static Demand demandOf(const HostKernel &kernel, const Target &target) {
   if (kernel.dynamicBytes) {
     demand.sharedBytes = llvm::alignTo(demand.sharedBytes, kDynamicAlignment);
   }
-  op.walk([&](MmaOp mma) {
-    const MmaRow *row = target.instruction(mma.getInstruction().value_or(""));
-    if (row) {
-      demand.mnemonics.insert(row->mnemonic);
-    }
-  });
+  demand.mnemonics = mnemonicsOf(op, target);
+  demand.matrix = matrixNeeds(op, target);
   demand.argumentOffsets = plannedOffsets(kernel);
   return demand;
 }
@@ -258,6 +256,10 @@ public:
       if (!StringRef(outcome.assembly).contains(mnemonic)) {
         say("expected '" + mnemonic + "' in the code, got none");
       }
+    }
+    std::string reason = reasonAgainst(demand.matrix, facts.matrix);
+    if (!reason.empty()) {
+      say(reason);
     }
     return right;
   }

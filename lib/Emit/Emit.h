@@ -56,6 +56,39 @@ llvm::FailureOr<std::vector<PackageFile>> emitHostLibrary(mlir::ModuleOp module,
 /// What the estimate says of one launch of a kernel.
 struct Prediction {
   double seconds = 0, joules = 0;
+  std::map<std::string, double> sizes; ///< arguments of that launch
+  std::string limit;                   ///< what binds it
+  double peakFraction = 0;      ///< shortest time at peak rates over `seconds`
+  std::string peakOf;           ///< the unit that this shortest time is of
+  double workgroupsPerUnit = 0; ///< that run at once
+  std::string perUnitBy;        ///< the fact that limits them
+  int64_t registers = 0;        ///< of a thread, as planned
+  double movedBytes = 0, leastBytes = 0; ///< of device memory
+  /// One trip of the main loop: of the workgroup where there is none.
+  double trips = 1, conflictClocks = 0, waits = 0, syncs = 0;
+};
+
+/// One loop of a compiler's text, without the loops inside that multiply.
+struct CodeLoop {
+  int64_t matrix = 0; ///< matrix instructions
+  int64_t copies = 1; ///< of a trip: what each sort of wait is a multiple of
+};
+
+/// Where the matrix instructions of a compiler's text stand.
+struct MatrixCode {
+  std::vector<CodeLoop> loops; ///< those that multiply, smaller ones first
+  int64_t outside = 0;         ///< matrix instructions of no loop
+};
+
+/// What a compiler made of one kernel, read back from its binary.
+struct BinaryFacts {
+  std::string symbol;
+  int64_t registers = 0;    ///< of a thread, 4 bytes each
+  int64_t spilledBytes = 0; ///< of a thread, to memory
+  int64_t sharedBytes = 0;  ///< declared by the kernel
+  int64_t threads = 0;      ///< the most that a workgroup may have, 0 = any
+  std::vector<int64_t> argumentOffsets; ///< bytes; empty: not said
+  MatrixCode matrix;
 };
 
 /// What a package takes from outside of the IR.
@@ -64,6 +97,8 @@ struct PackageOptions {
   std::string targetsFolder;
   /// By the symbol of the kernel; may be empty.
   std::map<std::string, Prediction> predictions;
+  /// Of binaries that were built, by the symbol of the kernel; may be empty.
+  std::map<std::string, BinaryFacts> binaries;
 };
 
 /// manifest.json: the contract of a package. `sources` are its kernels' files.
@@ -93,16 +128,6 @@ bool wasInterrupted();
 //===----------------------------------------------------------------------===//
 // Binaries
 //===----------------------------------------------------------------------===//
-
-/// What a compiler made of one kernel, read back from its binary.
-struct BinaryFacts {
-  std::string symbol;
-  int64_t registers = 0;    ///< of a thread, 4 bytes each
-  int64_t spilledBytes = 0; ///< of a thread, to memory
-  int64_t sharedBytes = 0;  ///< declared by the kernel
-  int64_t threads = 0;      ///< the most that a workgroup may have, 0 = any
-  std::vector<int64_t> argumentOffsets; ///< bytes; empty: not said
-};
 
 /// Whether the target's compiler is at hand; else `why` says what is missing.
 bool hasCompiler(const Target &target, std::string &why);

@@ -173,8 +173,7 @@ LogicalResult KernelPrinter::printLoop(LoopOp loop) {
     return result;
   }
   std::string name = nameOf(variable, wishFor(variable));
-  int64_t slots = slotsOf(loop);
-  if (isApart() && slots > 1) {
+  if (int64_t slots = tripsWrittenOut(loop, target); slots > 1) {
     APInt first;
     if (!matchPattern(lower, m_ConstantInt(&first)) ||
         first.getSExtValue() % slots != 0 || !loop.getSteps().empty()) {

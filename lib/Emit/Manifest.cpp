@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "lib/Emit/EvidenceJson.h"
 #include "lib/Emit/HostPlan.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -138,6 +139,7 @@ static void writeKernel(OStream &json, const HostKernel &kernel,
     if (found != options.predictions.end()) {
       writePrediction(json, found->second);
     }
+    writeEvidence(json, kernel, target, options);
   });
 }
 

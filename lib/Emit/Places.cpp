@@ -17,7 +17,7 @@ using namespace mlir;
 using namespace modelc;
 using namespace modelc::schedule;
 
-bool KernelPrinter::isApart() const {
+bool modelc::slotsLieApart(const Target &target) {
   return target.copy.completion == Completion::Counted &&
          target.copy.laneContiguous;
 }
@@ -65,8 +65,11 @@ static void forEachRingIndex(Operation *root,
   });
 }
 
-int64_t KernelPrinter::slotsOf(LoopOp loop) {
+int64_t modelc::tripsWrittenOut(LoopOp loop, const Target &target) {
   int64_t slots = 1;
+  if (!slotsLieApart(target)) {
+    return slots;
+  }
   forEachRingIndex(loop, [&](TileType ring, Value trip) {
     if (isTripOf(trip, loop.getInductionVars()[0])) {
       slots = std::lcm(slots, ring.getSlots());

@@ -53,6 +53,13 @@ private:
 /// How elements of a type are called in device code; empty if they are not.
 std::string elementName(mlir::Type type);
 
+/// Whether every slot of a ring is an object of its own.
+bool slotsLieApart(const Target &target);
+
+/// Trips of a loop that the source has one behind the other: where slots lie
+/// apart, as many as the rings that it walks have slots.
+int64_t tripsWrittenOut(schedule::LoopOp loop, const Target &target);
+
 class KernelPrinter {
 public:
   KernelPrinter(schedule::KernelOp kernel, const Target &target,
@@ -124,8 +131,6 @@ private:
 
   // Places.cpp
   std::string placeText(mlir::Value place, mlir::Value trip);
-  bool isApart() const;
-  int64_t slotsOf(schedule::LoopOp loop);
 
   // Expressions.cpp
   Expression expression(mlir::Value value);

@@ -63,7 +63,7 @@ static std::string handleType(TileType tile, StringRef type, StringRef ring) {
 /// Every slot an object of its own; what overlaps shares one.
 void KernelPrinter::printSharedPlaces() {
   SmallVector<AllocOp> allocs = allocsIn(kernel, Space::Shared);
-  if (!isApart()) {
+  if (!slotsLieApart(target)) {
     if (kernel.getSharedBytes().value_or(0) > 0) {
       line("DYNAMIC_SHARED(shared);");
     }

@@ -45,7 +45,11 @@ static int makePackage(ModuleOp module, StringRef targets, StringRef output,
   for (const modelc::BinaryFacts &fact : *facts) {
     llvm::outs() << fact.symbol << ": " << fact.registers << " registers, "
                  << fact.spilledBytes << " spilled bytes, " << fact.sharedBytes
-                 << " shared bytes\n";
+                 << " shared bytes, matrix instructions in loops:";
+    for (const modelc::CodeLoop &loop : fact.matrix.loops) {
+      llvm::outs() << " " << loop.matrix;
+    }
+    llvm::outs() << ", elsewhere: " << fact.matrix.outside << "\n";
   }
   return 0;
 }
