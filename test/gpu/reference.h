@@ -1,0 +1,181 @@
+// What each op computes, in double, one number of a result at a time: on the
+// GPU or, with the emulator, on the CPU. Nothing here knows how kernels do it.
+#ifndef TEST_GPU_REFERENCE_H
+#define TEST_GPU_REFERENCE_H
+
+#include "machine.h"
+#include "modelc.h"
+
+#include <cmath>
+
+/// Numbers in memory of the machine, of any type that a tensor has.
+struct Numbers {
+  const void *data = nullptr;
+  int32_t type = MC_F32;
+
+  BOTH static double fromF8(uint8_t bits) {
+    int exponent = bits >> 3 & 15, fraction = bits & 7;
+    double value = exponent ? ldexp(8.0 + fraction, exponent - 10)
+                            : ldexp(double(fraction), -9);
+    value = (bits & 127) == 127 ? NAN : value;
+    return bits & 128 ? -value : value;
+  }
+  BOTH static double fromBf16(uint16_t bits) {
+    int exponent = bits >> 7 & 255, fraction = bits & 127;
+    double value = exponent ? ldexp(128.0 + fraction, exponent - 134)
+                            : ldexp(double(fraction), -133);
+    value = exponent == 255 ? (fraction ? NAN : INFINITY) : value;
+    return bits >> 15 ? -value : value;
+  }
+  BOTH double operator[](int64_t i) const {
+    switch (type) {
+    case MC_BF16:
+      return fromBf16(static_cast<const uint16_t *>(data)[i]);
+    case MC_F8E4M3FN:
+      return fromF8(static_cast<const uint8_t *>(data)[i]);
+    case MC_I32:
+      return static_cast<const int32_t *>(data)[i];
+    default:
+      return static_cast<const float *>(data)[i];
+    }
+  }
+};
+
+/// Sequences with their pages in the cache.
+struct Place {
+  Numbers pages;
+  int64_t news, context, page, pagesPerSequence;
+
+  BOTH int64_t position(int64_t token) const {
+    return context - news + token % news;
+  }
+  BOTH int64_t cacheRow(int64_t sequence, int64_t position) const {
+    int64_t number =
+        int64_t(pages[sequence * pagesPerSequence + position / page]);
+    return number * page + position % page;
+  }
+};
+
+/// a * w^T with scales of rows of both, then gate and up, then what is added.
+struct Linear {
+  Numbers a, w, aScale, wScale, residual;
+  int64_t inputs, columns; // of w, of the result
+  bool isGated;
+
+  BOTH double product(int64_t row, int64_t column) const {
+    double sum = 0;
+    for (int64_t k = 0; k < inputs; ++k) {
+      sum += a[row * inputs + k] * w[column * inputs + k];
+    }
+    return sum * (aScale.data ? aScale[row] : 1) *
+           (wScale.data ? wScale[column] : 1);
+  }
+  BOTH double operator()(int64_t i) const {
+    int64_t row = i / columns, column = i % columns;
+    double value = product(row, column);
+    if (isGated) {
+      value = value / (1 + exp(-value)) * product(row, column + columns);
+    }
+    return value + (residual.data ? residual[i] : 0);
+  }
+};
+
+/// Rows over their root mean square, times a weight; without one, as they are.
+struct Norm {
+  static constexpr double kEpsilon = 1e-5;
+  Numbers x, weight;
+  int64_t columns;
+
+  BOTH double operator()(int64_t i) const {
+    int64_t first = i / columns * columns;
+    if (!weight.data) {
+      return x[i];
+    }
+    double sum = 0;
+    for (int64_t k = 0; k < columns; ++k) {
+      sum += x[first + k] * x[first + k];
+    }
+    return x[i] / sqrt(sum / double(columns) + kEpsilon) * weight[i - first];
+  }
+};
+
+/// Rows of a table; `last` takes that of the last token of each sequence.
+struct Gather {
+  Numbers rows, table;
+  int64_t columns;
+  bool isLast;
+
+  BOTH double operator()(int64_t i) const {
+    int64_t row = i / columns;
+    int64_t from = isLast ? int64_t(rows[row + 1]) - 1 : int64_t(rows[row]);
+    return table[from * columns + i % columns];
+  }
+};
+
+/// Element i of heads [first, first + count) of the tokens, rotated or as it
+/// is.
+struct Rope {
+  Numbers qkv, table;
+  Place place;
+  int64_t heads, first, count, width;
+  bool rotates;
+
+  BOTH double operator()(int64_t i) const {
+    int64_t token = i / (count * width), head = first + i / width % count,
+            d = i % width, half = width / 2;
+    int64_t base = (token * heads + head) * width;
+    if (!rotates) {
+      return qkv[base + d];
+    }
+    int64_t angle = place.position(token) * width + d % half;
+    double x = qkv[base + d], y = qkv[base + (d + half) % width];
+    double turned = y * table[angle + half];
+    return x * table[angle] + (d < half ? -turned : turned);
+  }
+};
+
+/// Attention of every token to its sequence up to itself.
+struct Attention {
+  Numbers q, keys, values;
+  Place place;
+  int64_t heads, kvHeads, width;
+
+  BOTH double operator()(int64_t i) const {
+    int64_t token = i / (heads * width), head = i / width % heads,
+            d = i % width;
+    int64_t kvHead = head / (heads / kvHeads), sequence = token / place.news;
+    const double factor = 1 / sqrt(double(width));
+    double most = -INFINITY, sum = 0, result = 0;
+    for (int64_t p = 0; p <= place.position(token); ++p) {
+      int64_t base = (place.cacheRow(sequence, p) * kvHeads + kvHead) * width;
+      double score = 0;
+      for (int64_t k = 0; k < width; ++k) {
+        score += q[i - d + k] * keys[base + k];
+      }
+      score *= factor;
+      double before = most;
+      most = score > most ? score : most;
+      double kept = exp(before - most), weight = exp(score - most);
+      sum = sum * kept + weight;
+      result = result * kept + weight * values[base + d];
+    }
+    return result / sum;
+  }
+};
+
+/// The largest of a row, to compare with what stands where the kernel points.
+struct Largest {
+  Numbers logits;
+  int64_t columns;
+
+  BOTH double operator()(int64_t row) const {
+    double most = -INFINITY;
+    for (int64_t i = 0; i < columns; ++i) {
+      double value = logits[row * columns + i];
+      most = value > most ? value : most;
+    }
+    return most;
+  }
+};
+
+#endif // TEST_GPU_REFERENCE_H
