@@ -241,13 +241,14 @@ SmallVector<DecodeTile> Tiling::decodeTiles(const HeadShape &shape) const {
   return tiles;
 }
 
-/// Seconds of a workgroup that walks the judged keys, of each tile, while all
-/// units are busy.
+/// Seconds of workgroups that walk the judged keys, as many on every unit as a
+/// tile says.
 static std::vector<FailureOr<double>> judge(const Tiling &tiling,
                                             OpBuilder &builder,
                                             const HeadShape &shape,
                                             ArrayRef<DecodeTile> tiles) {
-  int64_t sequences = std::max<int64_t>(1, tiling.fullGrid() / shape.kvHeads);
+  int64_t grid = tiles[0].perUnit * tiling.target.execution.units;
+  int64_t sequences = std::max<int64_t>(1, grid / shape.kvHeads);
   SmallVector<KernelSequence> kernels;
   for (auto [i, tile] : llvm::enumerate(tiles)) {
     std::string symbol = "candidate_" + std::to_string(i);
@@ -265,27 +266,55 @@ static std::vector<FailureOr<double>> judge(const Tiling &tiling,
   return seconds;
 }
 
+/// More workgroups, and with them parts to join, take less than this for each.
+static constexpr double kWorthIt = 0.95;
+
+/// The fastest of the tiles with two workgroups on a unit; then as many as make
+/// it faster for each.
+static std::optional<DecodeTile> judged(const Tiling &tiling,
+                                        OpBuilder &builder,
+                                        const HeadShape &shape,
+                                        ArrayRef<DecodeTile> tiles) {
+  std::optional<DecodeTile> best;
+  double least = std::numeric_limits<double>::infinity();
+  for (auto [time, tile] :
+       llvm::zip_equal(judge(tiling, builder, shape, tiles), tiles)) {
+    if (succeeded(time) && *time < least) {
+      least = *time;
+      best = tile;
+    }
+  }
+  if (!best) {
+    return best;
+  }
+  const Launch &launch = tiling.target.launch;
+  double start = launch.gap + launch.ramp;
+  // A part takes as long as the launch that joins it.
+  double trip = (least - start) * double(best->keys) / double(kJudgedKeys);
+  best->partTiles = std::ceil(start / trip);
+  double each = (least - start) / double(best->perUnit);
+  for (int64_t perUnit : {3, 4}) {
+    DecodeTile more = *best;
+    more.perUnit = perUnit;
+    FailureOr<double> time = judge(tiling, builder, shape, more)[0];
+    if (failed(time) || (*time - start) / double(perUnit) >= kWorthIt * each) {
+      break;
+    }
+    each = (*time - start) / double(perUnit);
+    best = more;
+  }
+  return best;
+}
+
 DecodeTile Tiling::decode(OpBuilder &builder, const HeadShape &shape) const {
   SmallVector<DecodeTile> tiles = decodeTiles(shape);
   DecodeTile best = tiles.front();
-  double least = std::numeric_limits<double>::infinity();
   if (options.evaluate) {
-    for (auto [time, tile] :
-         llvm::zip_equal(judge(*this, builder, shape, tiles), tiles)) {
-      if (failed(time) || *time >= least) {
-        continue;
-      }
-      least = *time;
-      best = tile;
-      // A part takes as long as the launch that joins it.
-      double trip =
-          (least - target.launch.gap) * double(tile.keys) / double(kJudgedKeys);
-      best.partTiles =
-          std::ceil((target.launch.gap + target.launch.ramp) / trip);
-    }
+    best = judged(*this, builder, shape, tiles).value_or(best);
   }
+  int64_t grid = best.perUnit * target.execution.units;
   best.maxSplits = std::clamp<int64_t>(
-      llvm::PowerOf2Ceil(llvm::divideCeil(fullGrid(), shape.kvHeads)), 1,
+      llvm::PowerOf2Ceil(llvm::divideCeil(grid, shape.kvHeads)), 1,
       std::max<int64_t>(1, options.maxContext / best.keys));
   best.combineParts = std::min(best.combineParts, best.maxSplits);
   int64_t lanes = best.combineParts * shape.headDim / kCombineRegisters;

@@ -214,6 +214,7 @@ struct DecodeTile {
   int64_t waves = 4;
   int64_t maxSplits = 1;     ///< 1: nothing is joined
   int64_t partTiles = 1;     ///< tiles of keys that a part has at least
+  int64_t perUnit = 2;       ///< workgroups that fill a unit
   int64_t combineParts = 16; ///< that are joined in one trip
   int64_t combineWaves = 1;
 };

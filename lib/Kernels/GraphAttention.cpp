@@ -88,7 +88,8 @@ std::pair<Value, Value> GraphLowering::splitsOf(const HeadShape &shape) {
     Value groups =
         plan.compute<arith::MulIOp>(sequences, plan.constant(shape.kvHeads));
     Value share = plan.compute<arith::DivSIOp>(
-        plan.constant(library.tiling.fullGrid()), groups);
+        plan.constant(tile.perUnit * library.tiling.target.execution.units),
+        groups);
     Value parts = plan.compute<arith::DivSIOp>(
         plan.compute<arith::MulIOp>(plan.sizes.pagesPerSequence,
                                     plan.constant(shape.pageSize)),

@@ -67,8 +67,8 @@ RopeTile Tiling::rope(const HeadShape &shape, bool isDecode) const {
   tile.tokens = isDecode ? 1 : 16;
   int64_t rows = isDecode ? llvm::PowerOf2Ceil(shape.group()) : tile.tokens;
   int64_t elements = rows * shape.headDim / 2;
-  tile.waves =
-      std::clamp<int64_t>(elements / (target.execution.waveSize * 4), 1, 4);
+  tile.waves = llvm::bit_floor<uint64_t>(
+      std::clamp<int64_t>(elements / (target.execution.waveSize * 4), 1, 4));
   return tile;
 }
 
