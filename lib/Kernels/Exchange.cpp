@@ -5,6 +5,10 @@
 // fabric. To reduce, it then adds the tiles of all devices in the order of
 // their ranks, so that all have the same bits.
 //
+// In two steps each device gets only its slice of the tile from all, adds, and
+// stores the sums to all: with g devices 2 (g - 1) / g of the bytes instead of
+// g - 1 times them, for the latency of a second step.
+//
 // Flags hold the number of the call, which every tile counts in `epochs`; calls
 // alternate between two halves of the staging buffer. A device can be one call
 // ahead of another, not two: it waits for the flag that the other raises after
@@ -31,7 +35,7 @@ struct Exchanger {
   const ExchangeShape &shape;
   const RowTile &tile;
   RowWriter rowsOf;
-  Value x, staging, flags, epochs, out;
+  Value x, staging, sums, flags, ready, epochs, out;
   Scalar rank, m;
 
   Place staged(Scalar half, Scalar from, Scalar row, Scalar column) const;
@@ -39,9 +43,11 @@ struct Exchanger {
   KernelBuilder::Values forPeers(
       ArrayRef<Carried> carried,
       function_ref<KernelBuilder::Values(ArrayRef<Scalar>, ValueRange)> body);
-  void meet(Scalar number, Scalar call);
-  void addAll(Scalar half, Scalar row, Scalar column);
-  void ownTile(Scalar number, Scalar row, Scalar column);
+  void meet(Value where, Scalar number, Scalar call);
+  Value addAll(Scalar half, Scalar row, Scalar column, int64_t width);
+  void sliceTile(Scalar half, Scalar row, Scalar column, Scalar slice,
+                 Scalar number, Scalar call);
+  void ownTile(Scalar number, Scalar row, Scalar column, Scalar slice);
 };
 } // namespace
 
@@ -91,23 +97,24 @@ KernelBuilder::Values Exchanger::forPeers(
 }
 
 /// Raises the flag of a tile on all devices and waits for those of all.
-void Exchanger::meet(Scalar number, Scalar call) {
+void Exchanger::meet(Value where, Scalar number, Scalar call) {
   forPeers({}, [&](ArrayRef<Scalar> peers, ValueRange) {
     for (Scalar peer : peers) {
-      k.arrive(at(flags, {number, rank}).peer(peer), call);
+      k.arrive(at(where, {number, rank}).peer(peer), call);
     }
     return KernelBuilder::Values();
   });
   forPeers({}, [&](ArrayRef<Scalar> peers, ValueRange) {
     for (Scalar peer : peers) {
-      k.wait(at(flags, {number, peer}), call);
+      k.wait(at(where, {number, peer}), call);
     }
     return KernelBuilder::Values();
   });
 }
 
-void Exchanger::addAll(Scalar half, Scalar row, Scalar column) {
-  Shape whole = {tile.rows, tile.columns};
+/// The sums of what all devices sent.
+Value Exchanger::addAll(Scalar half, Scalar row, Scalar column, int64_t width) {
+  Shape whole = {tile.rows, width};
   Value zero = k.fill("zero", whole, k.f32(), 0);
   auto add = [&](ArrayRef<Scalar> peers, ValueRange carried) {
     KernelBuilder::Values theirs = {carried[0]};
@@ -125,28 +132,68 @@ void Exchanger::addAll(Scalar half, Scalar row, Scalar column) {
     return KernelBuilder::Values{sum};
   };
   Value sum = forPeers({{"sum", zero}}, add)[0];
-  Value result = k.map("result", shape.element, sum,
-                       [&](Element e) { return convert(e[0], shape.element); });
-  k.store(result, rowsOf.tileAt(out, row, column));
+  return k.map("result", shape.element, sum,
+               [&](Element e) { return convert(e[0], shape.element); });
 }
 
-void Exchanger::ownTile(Scalar number, Scalar row, Scalar column) {
-  bool isReduce = shape.kind == Exchange::Reduce;
-  Scalar call = k.name("call", k.loadIndex("done", at(epochs, {number})) + 1.0);
-  Scalar half = k.name("half", call % 2);
-  Value mine =
-      k.load("mine", {tile.rows, tile.columns}, rowsOf.tileAt(x, row, column));
+/// Sends each device its slice, adds the own one, sends the sums to all.
+void Exchanger::sliceTile(Scalar half, Scalar row, Scalar column, Scalar slice,
+                          Scalar number, Scalar call) {
+  int64_t width = tile.columns / shape.ranks;
+  Shape part = {tile.rows, width};
+  auto columnOf = [&](Scalar peer) {
+    return column + peer * static_cast<double>(width);
+  };
   forPeers({}, [&](ArrayRef<Scalar> peers, ValueRange) {
+    KernelBuilder::Values mine;
     for (Scalar peer : peers) {
-      Place place =
-          isReduce ? staged(half, rank, row, column) : gathered(row, column);
-      k.store(mine, place.peer(peer));
+      mine.push_back(
+          k.load("mine", part, rowsOf.tileAt(x, row, columnOf(peer))));
+    }
+    for (auto [peer, own] : llvm::zip_equal(peers, mine)) {
+      k.store(own, staged(half, rank, row, slice).peer(peer));
     }
     return KernelBuilder::Values();
   });
-  meet(number, call);
-  if (isReduce) {
-    addAll(half, row, column);
+  meet(flags, number, call);
+  Value result = addAll(half, row, slice, width);
+  auto summed = [&](Scalar first) {
+    return at(sums, {half, row, first}).walks(1, 2).valid({m});
+  };
+  forPeers({}, [&](ArrayRef<Scalar> peers, ValueRange) {
+    for (Scalar peer : peers) {
+      k.store(result, summed(columnOf(rank)).peer(peer));
+    }
+    return KernelBuilder::Values();
+  });
+  meet(ready, number, call);
+  Value all = k.load("all", {tile.rows, tile.columns}, summed(column));
+  k.store(all, rowsOf.tileAt(out, row, column));
+}
+
+void Exchanger::ownTile(Scalar number, Scalar row, Scalar column,
+                        Scalar slice) {
+  Scalar call = k.name("call", k.loadIndex("done", at(epochs, {number})) + 1.0);
+  Scalar half = k.name("half", call % 2);
+  if (shape.kind == Exchange::ReduceInTwo) {
+    sliceTile(half, row, column, slice, number, call);
+  } else {
+    bool isReduce = shape.kind == Exchange::Reduce;
+    Value mine = k.load("mine", {tile.rows, tile.columns},
+                        rowsOf.tileAt(x, row, column));
+    forPeers({}, [&](ArrayRef<Scalar> peers, ValueRange) {
+      for (Scalar peer : peers) {
+        Place place =
+            isReduce ? staged(half, rank, row, column) : gathered(row, column);
+        k.store(mine, place.peer(peer));
+      }
+      return KernelBuilder::Values();
+    });
+    meet(flags, number, call);
+    if (isReduce) {
+      k.store(addAll(half, row, column, tile.columns),
+              rowsOf.tileAt(out, row, column));
+    }
   }
   k.store(convert(call, k.i32()), at(epochs, {number}));
 }
@@ -155,23 +202,33 @@ KernelOp kernels::buildExchange(OpBuilder &builder, const Label &label,
                                 const ExchangeShape &shape, const RowTile &tile,
                                 Range rows) {
   KernelBuilder k(builder, label.symbol, label.op, tile.waves);
-  bool isReduce = shape.kind == Exchange::Reduce;
+  bool isReduce = shape.kind != Exchange::Gather;
+  bool isInTwo = shape.kind == Exchange::ReduceInTwo;
   Value x = k.buffer("x", {kDynamic, shape.columns}, shape.element);
-  Value staging;
+  Value staging, sums, ready;
   if (isReduce) {
-    staging =
-        k.buffer("staging", {2, shape.ranks, shape.stagingRows, shape.columns},
-                 shape.element);
+    staging = k.buffer("staging",
+                       {2, shape.ranks, shape.stagingRows,
+                        isInTwo ? shape.columns / shape.ranks : shape.columns},
+                       shape.element);
+  }
+  if (isInTwo) {
+    sums =
+        k.buffer("sums", {2, shape.stagingRows, shape.columns}, shape.element);
   }
   Value flags = k.buffer("flags", {kDynamic, shape.ranks}, k.i32());
+  if (isInTwo) {
+    ready = k.buffer("ready", {kDynamic, shape.ranks}, k.i32());
+  }
   Value epochs = k.buffer("epochs", {kDynamic}, k.i32());
   int64_t width = isReduce ? shape.columns : shape.columns * shape.ranks;
   Value out = k.buffer("out", {kDynamic, width}, shape.element);
   Scalar rank = k.size("rank", 0, shape.ranks - 1);
   Scalar m = k.size("m", rows.minimum, rows.maximum);
-  Exchanger exchanger = {k,   shape,   tile,  {k, shape.columns, tile, m},
-                         x,   staging, flags, epochs,
-                         out, rank,    m};
+  Exchanger exchanger = {k,     shape,   tile, {k, shape.columns, tile, m},
+                         x,     staging, sums, flags,
+                         ready, epochs,  out,  rank,
+                         m};
   Scalar rowTiles = k.name("row_tiles", ceilDiv(m, tile.rows));
   Scalar columnTiles =
       k.constant(llvm::divideCeil(shape.columns, tile.columns));
@@ -182,7 +239,12 @@ KernelOp kernels::buildExchange(OpBuilder &builder, const Label &label,
                k.name("row", index[0] * static_cast<double>(tile.rows));
            Scalar column =
                k.name("column", index[1] * static_cast<double>(tile.columns));
-           exchanger.ownTile(number, row, column);
+           Scalar slice = column;
+           if (isInTwo) {
+             auto own = static_cast<double>(tile.columns / shape.ranks);
+             slice = k.name("slice", index[1] * own);
+           }
+           exchanger.ownTile(number, row, column, slice);
          });
   return k.finish(label.note);
 }

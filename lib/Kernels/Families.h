@@ -261,7 +261,8 @@ schedule::KernelOp buildSample(mlir::OpBuilder &builder, const Label &label,
                                const SampleShape &shape, const SampleTile &tile,
                                Range sequences);
 
-enum class Exchange { Reduce, Gather };
+/// In one step all send all to all; in two, slices, then sums of slices.
+enum class Exchange { Reduce, ReduceInTwo, Gather };
 
 struct ExchangeShape {
   Exchange kind = Exchange::Reduce;
@@ -273,7 +274,10 @@ struct ExchangeShape {
 
 /// All devices store to all, raise flags, wait, and (reduce) add. Arguments: x,
 /// staging[2, ranks, rows, columns] and flags[tiles, ranks] of every device,
-/// epochs[tiles], out, rank, m.
+/// epochs[tiles], out, rank, m; in two steps: x, staging[2, ranks, rows,
+/// columns / ranks], sums[2, rows, columns], flags and ready[tiles, ranks] of
+/// every device, epochs[tiles], out, rank, m. There columns are a multiple of
+/// those of a tile, and these of the ranks.
 schedule::KernelOp buildExchange(mlir::OpBuilder &builder, const Label &label,
                                  const ExchangeShape &shape,
                                  const RowTile &tile, Range rows);

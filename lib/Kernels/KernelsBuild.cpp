@@ -274,7 +274,9 @@ static void buildSampleKernel(const Request &r) {
 static void buildExchangeKernel(const Request &r) {
   Settings &s = r.settings;
   ExchangeShape shape;
-  shape.kind = s.flag("gather") ? Exchange::Gather : Exchange::Reduce;
+  shape.kind = s.flag("gather")   ? Exchange::Gather
+               : s.flag("in_two") ? Exchange::ReduceInTwo
+                                  : Exchange::Reduce;
   shape.columns = s.integer("columns", 256);
   shape.ranks = s.integer("ranks", 2);
   shape.element = s.type("element", r.bf16);
