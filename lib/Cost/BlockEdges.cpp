@@ -127,4 +127,15 @@ void BlockEdges::addBarrierWaits(ArrayRef<Operation *> ops,
   }
 }
 
+void BlockEdges::addSignals() {
+  for (auto [index, signal] : llvm::enumerate(block.steps)) {
+    bool isToPeer = signal.meetsPeer && signal.kind == StepKind::Signal;
+    for (unsigned i = 0; isToPeer && i < index; ++i) {
+      if (block.steps[i].amounts.linkBytes > 0) {
+        signal.after.push_back({i, 0, Edge::Kind::Complete});
+      }
+    }
+  }
+}
+
 } // namespace modelc

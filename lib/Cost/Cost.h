@@ -123,7 +123,7 @@ struct Step {
   int access = -1;         // index into KernelWork::accesses
   int nested = -1;         // index into KernelWork::blocks
   double extraLatency = 0; // clocks: lookups of a page table
-  bool isToPeer = false;   // a signal to another device
+  bool meetsPeer = false;  // a signal to another device, or a read from it
   double syncs = 0;
   Amounts amounts;
   llvm::SmallVector<Edge, 4> after;

@@ -115,6 +115,7 @@ IndexValues KernelReader::middleOfLoops() const {
 void KernelReader::finishBlock(unsigned number) {
   Body &block = work.blocks[number];
   BlockEdges edges(block, target, kernel.getWaves());
+  edges.addSignals();
   edges.addQueueWaits(ops[number]);
   edges.addBarrierWaits(ops[number], middleOfLoops());
   bool together = llvm::any_of(block.steps, [](const Step &step) {

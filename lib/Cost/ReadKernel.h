@@ -53,6 +53,8 @@ public:
   BlockEdges(Body &block, const Target &target, int64_t waves)
       : block(block), target(target), waves(waves) {}
 
+  /// Signals to devices are sent when what was stored there before has come.
+  void addSignals();
   void addQueueWaits(llvm::ArrayRef<mlir::Operation *> ops);
   void addBarrierWaits(llvm::ArrayRef<mlir::Operation *> ops,
                        const IndexValues &values);

@@ -166,6 +166,7 @@ LogicalResult KernelReader::addAccess(const BufferUse &use, Region region,
   access.writes = use.writes;
   access.paged = use.pageTable || use.rows;
   access.peer = use.peer;
+  step.meetsPeer = use.peer && !use.writes;
   access.resident = llvm::is_contained(options.resident, access.name);
   step.extraLatency = use.pageTable ? target.cache.l2LatencyClocks : 0;
   (use.peer ? step.amounts.linkBytes : step.amounts.globalBytes) +=
@@ -205,7 +206,7 @@ LogicalResult KernelReader::addWork(Operation *op, Region region, Step &step) {
       break;
     case Work::Kind::Message:
       step.kind = StepKind::Signal;
-      step.isToPeer = isa<ArriveOp>(op) && cast<ArriveOp>(op).getPeer();
+      step.meetsPeer = isa<ArriveOp>(op) && cast<ArriveOp>(op).getPeer();
       break;
     case Work::Kind::Launch:
       break;

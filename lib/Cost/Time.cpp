@@ -107,15 +107,14 @@ double RoundTimer::sharing(Resource resource, const Step &step) const {
 double RoundTimer::latencyOf(const Step &step) const {
   const Target &target = rates.target;
   double shared = target.shared.latencyClocks;
-  double message = target.link.messageLatency * rates.clockHz;
+  if (step.meetsPeer) {
+    return target.link.messageLatency * rates.clockHz;
+  }
   switch (step.kind) {
   case StepKind::Load:
   case StepKind::Copy: {
-    bool isKnown = step.access >= 0;
-    if (isKnown && work.accesses[step.access].peer) {
-      return message;
-    }
-    bool fromMemory = isKnown && traffic.accesses[step.access].memory > 0;
+    bool fromMemory =
+        step.access >= 0 && traffic.accesses[step.access].memory > 0;
     return step.extraLatency + (fromMemory ? target.memory.latencyClocks
                                            : target.cache.l2LatencyClocks);
   }
@@ -127,8 +126,6 @@ double RoundTimer::latencyOf(const Step &step) const {
     return step.amounts.row ? step.amounts.row->latencyClocks : 0;
   case StepKind::Exchange:
     return shared * (1 + step.syncs); // a rendezvous as a word through it
-  case StepKind::Signal:
-    return step.isToPeer ? message : 0;
   default:
     return 0;
   }
@@ -158,7 +155,9 @@ StepTime RoundTimer::timeOfStep(const Step &step, const Body &block,
     return time;
   }
   Clocks clocks = clocksOfOne(step);
-  RoundTimer alone(work, traffic, rates, {});
+  // What goes to devices goes at one time from all workgroups, in turn.
+  bool sends = step.amounts.linkBytes > 0;
+  RoundTimer alone(work, traffic, rates, sends ? load : Load{});
   for (unsigned i = 0; i < kResources; ++i) {
     time.occupancy =
         std::max(time.occupancy, clocks[i] * alone.sharing(Resource(i), step));
@@ -169,19 +168,19 @@ StepTime RoundTimer::timeOfStep(const Step &step, const Body &block,
       rates.view == View::Expectation ? block.groups : groupsOf(block);
   time.occupancy *= step.executions / groups;
   time.latency = latencyOf(step) * std::min(1.0, step.executions);
+  time.hold = sends ? time.occupancy : 0;
   switch (step.kind) {
   case StepKind::Matrix:
   case StepKind::Vector:
     time.hold = time.occupancy;
-    break;
+    return time;
   case StepKind::Exchange:
   case StepKind::Sync:
     time.hold = time.occupancy + time.latency;
-    break;
+    return time;
   default:
-    break;
+    return time;
   }
-  return time;
 }
 
 /// Matrix pipes that waves use apart; four waves or one thread use all as one.

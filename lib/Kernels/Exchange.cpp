@@ -29,6 +29,9 @@ using namespace modelc::schedule;
 
 static constexpr int64_t kDynamic = ShapedType::kDynamic;
 
+/// Devices that are written to, or read from, side by side.
+static constexpr int64_t kMostAtOnce = 8;
+
 namespace {
 struct Exchanger {
   KernelBuilder &k;
@@ -43,6 +46,8 @@ struct Exchanger {
   KernelBuilder::Values forPeers(
       ArrayRef<Carried> carried,
       function_ref<KernelBuilder::Values(ArrayRef<Scalar>, ValueRange)> body);
+  Scalar receiver(Scalar i) const;
+  Place of(Place place, size_t i, Scalar receiver) const;
   void meet(Value where, Scalar number, Scalar call);
   Value addAll(Scalar half, Scalar row, Scalar column, int64_t width);
   void sliceTile(Scalar half, Scalar row, Scalar column, Scalar slice,
@@ -69,12 +74,12 @@ Place Exchanger::gathered(Scalar row, Scalar column) const {
                   : place.valid({m});
 }
 
-/// Devices one by one, in groups of at most eight: what a group asks for is on
+/// Devices by number, in groups of at most eight: what a group asks for is on
 /// its way at once.
 KernelBuilder::Values Exchanger::forPeers(
     ArrayRef<Carried> carried,
     function_ref<KernelBuilder::Values(ArrayRef<Scalar>, ValueRange)> body) {
-  int64_t size = std::gcd(shape.ranks, int64_t(8));
+  int64_t size = std::gcd(shape.ranks, kMostAtOnce);
   auto group = [&](Scalar first, ValueRange values) {
     SmallVector<Scalar> peers;
     for (int64_t i = 0; i < size; ++i) {
@@ -96,11 +101,23 @@ KernelBuilder::Values Exchanger::forPeers(
                 });
 }
 
+/// Number `i` of the devices that this one sends to: itself, then the next, so
+/// that not all send to one at a time.
+Scalar Exchanger::receiver(Scalar i) const {
+  return k.name("receiver", (rank + i) % static_cast<double>(shape.ranks));
+}
+
+/// A place of that device. The first of a group that is all devices is the own.
+Place Exchanger::of(Place place, size_t i, Scalar receiver) const {
+  bool isOwn = i == 0 && shape.ranks <= kMostAtOnce;
+  return isOwn ? place : place.peer(receiver);
+}
+
 /// Raises the flag of a tile on all devices and waits for those of all.
 void Exchanger::meet(Value where, Scalar number, Scalar call) {
   forPeers({}, [&](ArrayRef<Scalar> peers, ValueRange) {
     for (Scalar peer : peers) {
-      k.arrive(at(where, {number, rank}).peer(peer), call);
+      k.arrive(at(where, {number, rank}).peer(receiver(peer)), call);
     }
     return KernelBuilder::Values();
   });
@@ -146,12 +163,14 @@ void Exchanger::sliceTile(Scalar half, Scalar row, Scalar column, Scalar slice,
   };
   forPeers({}, [&](ArrayRef<Scalar> peers, ValueRange) {
     KernelBuilder::Values mine;
+    SmallVector<Scalar> receivers;
     for (Scalar peer : peers) {
-      mine.push_back(
-          k.load("mine", part, rowsOf.tileAt(x, row, columnOf(peer))));
+      receivers.push_back(receiver(peer));
+      mine.push_back(k.load("mine", part,
+                            rowsOf.tileAt(x, row, columnOf(receivers.back()))));
     }
-    for (auto [peer, own] : llvm::zip_equal(peers, mine)) {
-      k.store(own, staged(half, rank, row, slice).peer(peer));
+    for (auto [i, own] : llvm::enumerate(mine)) {
+      k.store(own, of(staged(half, rank, row, slice), i, receivers[i]));
     }
     return KernelBuilder::Values();
   });
@@ -161,8 +180,8 @@ void Exchanger::sliceTile(Scalar half, Scalar row, Scalar column, Scalar slice,
     return at(sums, {half, row, first}).walks(1, 2).valid({m});
   };
   forPeers({}, [&](ArrayRef<Scalar> peers, ValueRange) {
-    for (Scalar peer : peers) {
-      k.store(result, summed(columnOf(rank)).peer(peer));
+    for (auto [i, peer] : llvm::enumerate(peers)) {
+      k.store(result, of(summed(columnOf(rank)), i, receiver(peer)));
     }
     return KernelBuilder::Values();
   });
@@ -182,10 +201,10 @@ void Exchanger::ownTile(Scalar number, Scalar row, Scalar column,
     Value mine = k.load("mine", {tile.rows, tile.columns},
                         rowsOf.tileAt(x, row, column));
     forPeers({}, [&](ArrayRef<Scalar> peers, ValueRange) {
-      for (Scalar peer : peers) {
+      for (auto [i, peer] : llvm::enumerate(peers)) {
         Place place =
             isReduce ? staged(half, rank, row, column) : gathered(row, column);
-        k.store(mine, place.peer(peer));
+        k.store(mine, of(place, i, receiver(peer)));
       }
       return KernelBuilder::Values();
     });

@@ -56,9 +56,6 @@ struct KernelOptions {
   /// The only steps that will be asked for, so that ranges of rows that none
   /// meets get no kernels; empty: any step of the sizes above.
   llvm::SmallVector<StepOfRun> steps;
-  /// Rows up to which devices reduce between themselves, in one step, instead
-  /// of by the vendor's library.
-  int64_t maxExchangeRows = 128;
   /// Judges candidates; without it the first legal one in order of a preview
   /// by arithmetic is taken.
   EvaluateKernels evaluate;

@@ -235,14 +235,21 @@ FlatSymbolRefAttr Library::sample(const SampleShape &shape) {
   });
 }
 
+RowTile Library::tileOf(const ExchangeShape &shape) const {
+  return shape.kind == Exchange::ReduceInTwo
+             ? tiling.sliced(shape.columns, shape.ranks)
+             : tiling.piece(shape.columns);
+}
+
 FlatSymbolRefAttr Library::exchange(const ExchangeShape &shape) {
-  bool isReduce = shape.kind == Exchange::Reduce;
-  StringRef kind = isReduce ? "all_reduce_" : "all_gather_";
-  Range rows = isReduce ? Range{1, shape.stagingRows} : allSequences();
+  bool isGather = shape.kind == Exchange::Gather;
+  StringRef kind = isGather                         ? "all_gather_"
+                   : shape.kind == Exchange::Reduce ? "all_reduce_"
+                                                    : "all_reduce_in_two_";
+  Range rows = isGather ? allSequences() : Range{1, shape.stagingRows};
   return once(kind + extent(shape.columns) + "_" + word(shape.element) + "_r" +
                   extent(shape.ranks),
               [&](const Label &label) {
-                buildExchange(builder, label, shape,
-                              tiling.piece(shape.columns), rows);
+                buildExchange(builder, label, shape, tileOf(shape), rows);
               });
 }

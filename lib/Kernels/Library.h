@@ -44,6 +44,7 @@ public:
   mlir::FlatSymbolRefAttr combine(const HeadShape &shape);
   mlir::FlatSymbolRefAttr sample(const SampleShape &shape);
   mlir::FlatSymbolRefAttr exchange(const ExchangeShape &shape);
+  RowTile tileOf(const ExchangeShape &shape) const;
 
   /// Of any step.
   Range allRows() const;

@@ -273,14 +273,16 @@ static int64_t mostSplits(const Target &target, const LinearShape &shape,
   return splits;
 }
 
-/// Where every workgroup has a unit of its own, its ring takes all there is.
+/// Where every workgroup has a unit of its own, its ring takes all there is and
+/// its trips need.
 static void deepenRing(const Target &target, const LinearShape &shape,
                        LinearTile &tile, Range rows) {
   constexpr int64_t kMostSlots = 8;
   int64_t grid = llvm::divideCeil(rows.maximum, tile.m) *
                  llvm::divideCeil(shape.columns, tile.n) * tile.splits;
   if (grid <= target.execution.units && !tile.isStaggered()) {
-    tile.slots = kMostSlots;
+    int64_t trips = llvm::divideCeil(shape.inputs, tile.k * tile.splits);
+    tile.slots = std::clamp(trips, kMinSlots, kMostSlots);
   }
 }
 

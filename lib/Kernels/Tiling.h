@@ -58,6 +58,15 @@ public:
   RowTile blocksOfRow(int64_t columns) const;
   /// Kernels that own a piece of a matrix.
   RowTile piece(int64_t columns) const;
+  /// Kernels that own a slice of such a piece on each of `ranks` devices; no
+  /// columns where these do not divide so.
+  RowTile sliced(int64_t columns, int64_t ranks) const;
+  /// Rows up to which devices reduce between themselves in one step, and in
+  /// two; beyond the vendor's library is faster. 0: none.
+  struct ExchangeRows {
+    int64_t inOne = 0, inTwo = 0;
+  };
+  ExchangeRows exchangeRows(const ExchangeShape &shape) const;
 
   RopeTile rope(const HeadShape &shape, bool isDecode) const;
   /// Candidates in order, most queries first.
