@@ -27,14 +27,13 @@ def Model_EmbedOp : Model_Op<"embed", [Pure]> {
 }
 
 def Model_NormOp : Model_Op<"norm",
-    [Pure, AttrSizedResultSegments]> {
+    [Pure, AttrSizedOperandSegments, AttrSizedResultSegments]> {
   let summary = "RMS norm of each row";
   let description = [{
     `out = s / sqrt(mean(s * s) + eps) * weight` in f32, where `s` is `x`, or
     `x + residual` where there is one; then `sum` is `s`, rounded to the type
-    of `x`, and that rounded value is what is normed. With `scale`, `out` is
-    8-bit: `scale` is the largest magnitude of the row over the largest finite
-    number of the type, and `out` is divided by it.
+    of `x`, and that rounded value is what is normed. With `scale`, `out` has 8
+    or 4 bits, as in `model.quantise`.
 
     ```mlir
     model.graph @norm(%x: tensor<?x64xbf16>, %r: tensor<?x64xbf16>,
@@ -47,15 +46,23 @@ def Model_NormOp : Model_Op<"norm",
       model.return %z, %scale, %sum
           : tensor<?x64xf8E4M3FN>, tensor<?xf32>, tensor<?x64xbf16>
     }
+    model.graph @blocks(%x: tensor<?x64xbf16>, %w: tensor<64xbf16>,
+        %t: tensor<1xf32>) -> (tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>) {
+      %y, %scale = model.norm %x, %w tensor_scaled %t eps 1.0e-5
+          : tensor<?x64xbf16>, tensor<64xbf16>, tensor<1xf32>
+          -> tensor<?x64xf4E2M1FN> scale tensor<?x4xf8E4M3FN>
+      model.return %y, %scale : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>
+    }
     ```
   }];
   let arguments = (ins Model_Rows:$x, Model_Vector:$weight,
-      Optional<Model_Rows>:$residual, F64Attr:$eps);
-  let results = (outs Model_Rows:$out, Optional<Model_Scales>:$scale,
+      Optional<Model_Rows>:$residual, Optional<Model_Scales>:$tensor_scale,
+      F64Attr:$eps);
+  let results = (outs Model_Rows:$out, Optional<Model_LinearScales>:$scale,
       Optional<Model_Rows>:$sum);
   let assemblyFormat = [{
-    $x `,` $weight (`residual` $residual^)? `eps` $eps attr-dict
-    `:` type(operands) `->` type($out) (`scale` type($scale)^)?
+    $x `,` $weight (`residual` $residual^)? (`tensor_scaled` $tensor_scale^)?
+    `eps` $eps attr-dict `:` type(operands) `->` type($out) (`scale` type($scale)^)?
     (`sum` type($sum)^)?
   }];
   let hasVerifier = 1;

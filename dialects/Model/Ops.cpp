@@ -116,14 +116,11 @@ LogicalResult NormOp::verify() {
            << getX().getType() << ", got " << getResidual().getType() << " and "
            << getSum().getType();
   }
-  if (failed(verifyPositive(*this, "eps", getEps()))) {
+  if (failed(verifyPositive(*this, "eps", getEps())) ||
+      failed(verifyScale(*this, getOut(), getScale()))) {
     return failure();
   }
-  if (isFourBit(elementType(getOut()))) {
-    return emitOpError("expected a result of 8 bits or more, got ")
-           << elementType(getOut());
-  }
-  return verifyScale(*this, getOut(), getScale());
+  return verifyTensorScale(*this, getTensorScale(), getScale());
 }
 
 void LinearOp::build(OpBuilder &builder, OperationState &state, Value x,

@@ -67,10 +67,11 @@ Value Model::embed(Value tokens, Value table, Where where) {
 }
 
 Value Model::norm(Value x, Value weight, double eps, Where where) {
-  return model::NormOp::create(
-             builder, where.in(builder.getContext()), x.getType(),
-             /*scale=*/Type(), /*sum=*/Type(), x, weight,
-             /*residual=*/Value(), builder.getF64FloatAttr(eps))
+  return model::NormOp::create(builder, where.in(builder.getContext()),
+                               x.getType(),
+                               /*scale=*/Type(), /*sum=*/Type(), x, weight,
+                               /*residual=*/Value(), /*tensor_scale=*/Value(),
+                               builder.getF64FloatAttr(eps))
       .getOut();
 }
 

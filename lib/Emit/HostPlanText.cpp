@@ -149,25 +149,31 @@ LogicalResult PlanPrinter::printLoop(LoopOp op) {
 }
 
 /// Whether a kernel can see a buffer as one of its type: the same numbers, as
-/// many in a row of the outermost dimension. A kernel that names no layout
-/// finds the places of a packed buffer itself.
+/// many in a row of the outermost dimension, or in all where they are known. A
+/// kernel that names no layout finds the places of a packed buffer itself.
 static bool isSameMemory(Type buffer, Type ofKernel) {
   auto first = dyn_cast<BufferType>(buffer),
        second = dyn_cast<BufferType>(ofKernel);
   if (buffer == ofKernel || !first || !second) {
     return buffer == ofKernel;
   }
-  auto numbersOfRow = [](BufferType type) {
+  auto numbers = [](BufferType type, ArrayRef<int64_t> shape) {
     int64_t count = packedNumbers(type.getElementType());
-    for (int64_t extent : type.getShape().drop_front()) {
+    for (int64_t extent : shape) {
       count *= extent < 0 ? 1 : extent;
     }
     return count;
   };
+  auto isEqual = [&](int64_t outermost) {
+    return numbers(first, first.getShape().drop_front(outermost)) ==
+           numbers(second, second.getShape().drop_front(outermost));
+  };
+  bool isKnown = !ShapedType::isDynamicShape(first.getShape()) &&
+                 !ShapedType::isDynamicShape(second.getShape());
   return numberType(first.getElementType()) ==
              numberType(second.getElementType()) &&
          (!second.getPacked() || first.getPacked() == second.getPacked()) &&
-         numbersOfRow(first) == numbersOfRow(second);
+         (isEqual(1) || (isKnown && isEqual(0)));
 }
 
 LogicalResult PlanPrinter::printLaunch(LaunchOp op) {

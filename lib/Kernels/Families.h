@@ -109,15 +109,21 @@ struct NormShape {
   int64_t columns = 0;
   mlir::Type element;
   mlir::Type weightType;
-  mlir::Type result; ///< 8 bits: quantised, with a scale for each row
+  mlir::Type result; ///< 8 or 4 bits: quantised
   bool hasResidual = false, hasSum = false;
   double epsilon = 0;
+  BlockScales scales;          ///< of blocks of the result; none: of rows
+  bool isTensorScaled = false; ///< those over one f32 scale of all
 };
 
-/// Arguments: x, weight, [residual], out, [scale], [sum], m.
+/// Arguments: x, weight, [residual], [tensor_scale], out, [scale], [sum], m. A
+/// result of four bits has scales of blocks.
 schedule::KernelOp buildNorm(mlir::OpBuilder &builder, const Label &label,
                              const NormShape &shape, const RowTile &tile,
                              Range rows);
+schedule::KernelOp buildNormBlocks(mlir::OpBuilder &builder, const Label &label,
+                                   const NormShape &shape, const RowTile &tile,
+                                   Range rows);
 
 struct QuantiseShape {
   int64_t columns = 0;

@@ -110,6 +110,9 @@ static Type scaledBy(Value scale) {
   if (auto quantise = scale.getDefiningOp<model::QuantiseOp>()) {
     return quantise.getScale() == scale ? elementOf(quantise.getOut()) : Type();
   }
+  if (auto norm = scale.getDefiningOp<model::NormOp>()) {
+    return norm.getScale() == scale ? elementOf(norm.getOut()) : Type();
+  }
   if (auto swiglu = scale.getDefiningOp<model::SwigluOp>()) {
     return swiglu.getScale() == scale ? elementOf(swiglu.getOut()) : Type();
   }

@@ -66,10 +66,15 @@ LogicalResult GraphLowering::lower(model::NormOp op) {
   shape.columns = columnsOf(op.getX());
   shape.element = elementOf(op.getX());
   shape.weightType = elementOf(op.getWeight());
-  shape.result = stored(elementOf(op.getOut()));
+  shape.result = numberType(stored(elementOf(op.getOut())));
   shape.hasResidual = static_cast<bool>(op.getResidual());
   shape.hasSum = static_cast<bool>(op.getSum());
   shape.epsilon = op.getEps().convertToDouble();
+  shape.scales = scalesFor(shape.result, op.getScale(), library.tiling.target);
+  shape.isTensorScaled = static_cast<bool>(op.getTensorScale());
+  if (failed(verifyWords(op, shape.scales, shape.columns))) {
+    return failure();
+  }
   SmallVector<Value> arguments = buffersOf(op->getOperands());
   for (Value result : op->getResults()) {
     bind(result, rows);

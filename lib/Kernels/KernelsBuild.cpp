@@ -189,7 +189,11 @@ static void buildNormKernel(const Request &r) {
   shape.hasResidual = s.flag("residual");
   shape.hasSum = s.flag("sum");
   shape.epsilon = s.number("epsilon", 1e-5);
-  buildNorm(r.builder, r.label, shape, r.rowTile(), r.rows());
+  shape.scales = blockScalesOf(
+      shape.result, s.optionalType("scale", r.builder.getContext()), s.target);
+  shape.isTensorScaled = s.flag("tensor_scaled");
+  auto build = shape.scales ? buildNormBlocks : buildNorm;
+  build(r.builder, r.label, shape, r.rowTile(), r.rows());
 }
 
 static void buildQuantiseKernel(const Request &r) {

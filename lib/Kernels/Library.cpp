@@ -122,22 +122,32 @@ FailureOr<SmallVector<LinearVariant>> Library::linear(Operation *op,
   return variants;
 }
 
+/// Which of the formats with scales of blocks, where a target knows several.
+static std::string nameOf(const BlockScales &scales, bool isTensorScaled) {
+  return (scales.order.empty() ? "" : "_" + word(scales.type)) +
+         (isTensorScaled ? "_tensor_scaled" : "");
+}
+
 FlatSymbolRefAttr Library::norm(const NormShape &shape) {
   std::string name = "norm_" + extent(shape.columns) + "_" +
-                     word(shape.element) + "_" + word(shape.result);
+                     word(shape.element) + "_" + word(shape.result) +
+                     nameOf(shape.scales, shape.isTensorScaled);
   name += shape.hasResidual ? "_residual" : "";
   name += shape.hasSum ? "_sum" : "";
   return once(name, [&](const Label &label) {
-    buildNorm(builder, label, shape, tiling.wholeRow(shape.columns), allRows());
+    bool isBlocks = static_cast<bool>(shape.scales);
+    auto build = isBlocks ? buildNormBlocks : buildNorm;
+    build(builder, label, shape,
+          isBlocks ? tiling.blocksOfWholeRow(shape.columns, shape.scales)
+                   : tiling.wholeRow(shape.columns),
+          allRows());
   });
 }
 
 FlatSymbolRefAttr Library::quantise(const QuantiseShape &shape) {
   StringRef kind = shape.isSwiglu ? "swiglu_quantise_" : "quantise_";
-  std::string scales =
-      shape.scales.order.empty() ? "" : "_" + word(shape.scales.type);
-  scales += shape.isTensorScaled ? "_tensor_scaled" : "";
-  return once(kind + extent(shape.columns) + "_" + word(shape.result) + scales,
+  return once(kind + extent(shape.columns) + "_" + word(shape.result) +
+                  nameOf(shape.scales, shape.isTensorScaled),
               [&](const Label &label) {
                 bool isBlocks = static_cast<bool>(shape.scales);
                 auto build = isBlocks ? buildQuantiseBlocks : buildQuantise;

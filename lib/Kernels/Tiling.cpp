@@ -54,6 +54,16 @@ RowTile Tiling::blocksOfRow(int64_t columns) const {
   return tile;
 }
 
+RowTile Tiling::blocksOfWholeRow(int64_t columns,
+                                 const BlockScales &scales) const {
+  RowTile tile;
+  tile.columns =
+      llvm::PowerOf2Ceil(scales.words(columns)) * scales.wordNumbers();
+  // A lane holds a piece of each of four tiles.
+  tile.waves = wavesFor(target.execution, tile.columns / 2);
+  return tile;
+}
+
 RowTile Tiling::piece(int64_t columns) const {
   RowTile tile;
   tile.waves = 4;

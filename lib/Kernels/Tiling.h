@@ -56,6 +56,8 @@ public:
   RowTile chunkedRow(int64_t columns) const;
   /// Kernels that own some blocks of a row, four tiles of pairs.
   RowTile blocksOfRow(int64_t columns) const;
+  /// Kernels that own all blocks of a row, four tiles of pairs.
+  RowTile blocksOfWholeRow(int64_t columns, const BlockScales &scales) const;
   /// Kernels that own a piece of a matrix.
   RowTile piece(int64_t columns) const;
   /// Kernels that own a slice of such a piece on each of `ranks` devices; no

@@ -44,7 +44,8 @@ static void fuseAddNorm(model::NormOp norm) {
   Type scaleType = norm.getScale() ? norm.getScale().getType() : Type();
   auto fused = model::NormOp::create(
       builder, norm.getLoc(), norm.getOut().getType(), scaleType, add.getType(),
-      add.getB(), norm.getWeight(), add.getA(), norm.getEpsAttr());
+      add.getB(), norm.getWeight(), add.getA(), norm.getTensorScale(),
+      norm.getEpsAttr());
   norm.getOut().replaceAllUsesWith(fused.getOut());
   if (norm.getScale()) {
     norm.getScale().replaceAllUsesWith(fused.getScale());
@@ -54,15 +55,28 @@ static void fuseAddNorm(model::NormOp norm) {
   add->erase();
 }
 
+/// Whether the value is known before the op; a weight is moved there.
+static bool isAtHand(Value value, Operation *op) {
+  Operation *definition = value ? value.getDefiningOp() : nullptr;
+  if (!definition || definition->getBlock() != op->getBlock() ||
+      definition->isBeforeInBlock(op)) {
+    return true;
+  }
+  if (!isa<model::WeightOp>(definition)) {
+    return false;
+  }
+  definition->moveBefore(op);
+  return true;
+}
+
 /// The norm or SwiGLU before a quantisation, if nothing else reads it, makes 8
-/// bits itself; to 4 bits a norm does not.
+/// or 4 bits itself.
 static void fuseQuantise(model::QuantiseOp quantise) {
   Value x = quantise.getX();
   Operation *producer = x.getDefiningOp();
-  bool isBlocks = model::isFourBit(
-      cast<RankedTensorType>(quantise.getOut().getType()).getElementType());
-  if (!producer || !x.hasOneUse() ||
-      (isBlocks && isa<model::NormOp>(producer))) {
+  Value tensorScale = quantise.getTensorScale();
+  if (!isa_and_nonnull<model::NormOp, model::SwigluOp>(producer) ||
+      !x.hasOneUse() || !isAtHand(tensorScale, producer)) {
     return;
   }
   OpBuilder builder(producer);
@@ -71,22 +85,21 @@ static void fuseQuantise(model::QuantiseOp quantise) {
   Value out, scale;
   if (auto norm = dyn_cast<model::NormOp>(producer)) {
     Type sumType = norm.getSum() ? norm.getSum().getType() : Type();
-    auto fused = model::NormOp::create(builder, norm.getLoc(), type, scaleType,
-                                       sumType, norm.getX(), norm.getWeight(),
-                                       norm.getResidual(), norm.getEpsAttr());
+    auto fused = model::NormOp::create(
+        builder, norm.getLoc(), type, scaleType, sumType, norm.getX(),
+        norm.getWeight(), norm.getResidual(), tensorScale, norm.getEpsAttr());
     if (norm.getSum()) {
       norm.getSum().replaceAllUsesWith(fused.getSum());
     }
     out = fused.getOut();
     scale = fused.getScale();
-  } else if (auto swiglu = dyn_cast<model::SwigluOp>(producer)) {
-    auto fused = model::SwigluOp::create(
-        builder, swiglu.getLoc(), type, scaleType, swiglu.getGate(),
-        swiglu.getUp(), quantise.getTensorScale());
+  } else {
+    auto swiglu = cast<model::SwigluOp>(producer);
+    auto fused =
+        model::SwigluOp::create(builder, swiglu.getLoc(), type, scaleType,
+                                swiglu.getGate(), swiglu.getUp(), tensorScale);
     out = fused.getOut();
     scale = fused.getScale();
-  } else {
-    return;
   }
   quantise.getOut().replaceAllUsesWith(out);
   quantise.getScale().replaceAllUsesWith(scale);

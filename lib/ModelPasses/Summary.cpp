@@ -27,7 +27,8 @@ static int64_t &classOf(model::WeightOp weight, ModelSummary &summary) {
   }
   model::LinearOp linear;
   for (Operation *user : weight->getUsers()) {
-    if (isa<model::NormOp>(user)) {
+    auto norm = dyn_cast<model::NormOp>(user);
+    if (norm && norm.getWeight() == weight) {
       return summary.normBytes;
     }
     // What quantises an input reads its scale too.

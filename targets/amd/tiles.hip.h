@@ -58,6 +58,9 @@ struct e8m0x4 {
 };
 /// Neighbours in memory.
 using bf16x2 = bf16 __attribute__((ext_vector_type(2)));
+TILE bf16x2 toBf16x2(float first, float second) {
+  return {toBf16(first), toBf16(second)};
+}
 #if MODELC_CHIP >= 950
 TILE f4x2 toF4x2(float first, float second) {
   return {(uint8_t)packFp4(first, second, 1.0f)};

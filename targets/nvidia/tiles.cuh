@@ -74,6 +74,10 @@ struct e4m3x4 {
 };
 /// Neighbours in memory.
 using bf16x2 = Few<bf16, 2>;
+TILE bf16x2 toBf16x2(float first, float second) {
+  const uint32_t both = packBf16(first, second);
+  return {{{(uint16_t)both}, {(uint16_t)(both >> 16)}}};
+}
 /// Of machines whose matrix unit multiplies numbers of four bits.
 TILE f4x2 toF4x2(float first, float second) { return {packFp4(first, second)}; }
 TILE e4m3x4 toE4m3x4(float first, float second, float third, float fourth) {

@@ -199,9 +199,25 @@ model.graph @linear_blocks(%x: tensor<?x64xf4E2M1FN>, %s: tensor<?x2xf8E8M0FNU>,
 // -----
 
 model.graph @norm_blocks(%x: tensor<?x64xbf16>, %w: tensor<64xbf16>) -> tensor<?x64xf4E2M1FN> {
-  // expected-error@+1 {{expected a result of 8 bits or more, got 'f4E2M1FN'}}
+  // expected-error@+1 {{expected a scale exactly where the result has 8 or 4 bits, got a result of 'f4E2M1FN' without a scale}}
   %y = model.norm %x, %w eps 1.0e-5 : tensor<?x64xbf16>, tensor<64xbf16> -> tensor<?x64xf4E2M1FN>
   model.return %y : tensor<?x64xf4E2M1FN>
+}
+
+// -----
+
+model.graph @norm_block_size(%x: tensor<?x64xbf16>, %w: tensor<64xbf16>) -> tensor<?x64xf4E2M1FN> {
+  // expected-error@+1 {{expected a scale for each block of 32 columns of 'tensor<?x64xf4E2M1FN>', got 'tensor<?x4xf8E8M0FNU>'}}
+  %y, %s = model.norm %x, %w eps 1.0e-5 : tensor<?x64xbf16>, tensor<64xbf16> -> tensor<?x64xf4E2M1FN> scale tensor<?x4xf8E8M0FNU>
+  model.return %y : tensor<?x64xf4E2M1FN>
+}
+
+// -----
+
+model.graph @norm_tensor_scaled(%x: tensor<?x64xbf16>, %w: tensor<64xbf16>, %t: tensor<1xf32>) -> tensor<?x64xf8E4M3FN> {
+  // expected-error@+1 {{expected 'tensor_scaled' only beside scales of blocks of f8E4M3FN}}
+  %y, %s = model.norm %x, %w tensor_scaled %t eps 1.0e-5 : tensor<?x64xbf16>, tensor<64xbf16>, tensor<1xf32> -> tensor<?x64xf8E4M3FN> scale tensor<?xf32>
+  model.return %y : tensor<?x64xf8E4M3FN>
 }
 
 // -----

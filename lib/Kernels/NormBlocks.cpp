@@ -1,0 +1,143 @@
+//===- NormBlocks.cpp - RMS norm to few bits, a scale for each block ------===//
+//
+// A workgroup owns a whole row, held in registers as four tiles of blocks
+// (Blocks.h), and walks nothing. Words beyond the width of the model are
+// masked; they are zero and so do not change the sum of squares.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Kernels/Blocks.h"
+#include "lib/Kernels/Families.h"
+
+using namespace mlir;
+using namespace modelc;
+using namespace modelc::kernels;
+using namespace modelc::schedule;
+
+using Blocks = SmallVector<Value, kScalesPerWord>;
+
+namespace {
+struct NormWriter {
+  KernelBuilder &k;
+  const NormShape &shape;
+  BlockWriter blocks;
+  Value x = {}, weight = {}, residual = {}, tensorScale = {}, sum = {};
+
+  void declare();
+  /// The blocks of each number, of a row or of the weight.
+  Blocks load(StringRef name, Value buffer, Scalar row) const;
+  Blocks sums(const Blocks &values, Scalar row) const;
+  Value factor(const Blocks &values) const;
+  Value normed(Value values, Value factor, Value weight, int64_t index) const;
+  void write(Scalar row);
+};
+} // namespace
+
+void NormWriter::declare() {
+  Type pair = VectorType::get({2}, shape.element);
+  x = k.buffer("x", blocks.matrixShape(), pair);
+  weight = k.buffer("weight", blocks.vectorShape(),
+                    VectorType::get({2}, shape.weightType));
+  if (shape.hasResidual) {
+    residual = k.buffer("residual", blocks.matrixShape(), pair);
+  }
+  if (shape.isTensorScaled) {
+    tensorScale = k.buffer("tensor_scale", {1}, k.f32());
+  }
+  blocks.declareResults();
+  if (shape.hasSum) {
+    sum = k.buffer("sum", blocks.matrixShape(), pair);
+  }
+}
+
+Blocks NormWriter::load(StringRef name, Value buffer, Scalar row) const {
+  Blocks values;
+  for (int64_t block = 0; block < kScalesPerWord; ++block) {
+    values.push_back(blocks.load(name, buffer, row, k.constant(0), block));
+  }
+  return values;
+}
+
+/// Values plus residuals, rounded; they are what is normed.
+Blocks NormWriter::sums(const Blocks &values, Scalar row) const {
+  Type pair = VectorType::get({2}, shape.element);
+  Blocks results;
+  for (auto [value, other] :
+       llvm::zip_equal(values, load("residuals", residual, row))) {
+    results.push_back(k.map("sums", pair, {value, other}, [&](Element e) {
+      auto sum = [&](int64_t index) {
+        return convert(numberOf(e[0], index), k.f32()) +
+               convert(numberOf(e[1], index), k.f32());
+      };
+      return packed({sum(0), sum(1)}, pair);
+    }));
+  }
+  return results;
+}
+
+/// 1 / sqrt(mean(s * s) + epsilon).
+Value NormWriter::factor(const Blocks &values) const {
+  Value squares = k.map("squares", k.f32(), values, [&](Element e) {
+    Scalar total = k.number(k.f32(), 0);
+    for (Scalar pair : e.inputs) {
+      for (int64_t index : {0, 1}) {
+        Scalar value = convert(numberOf(pair, index), k.f32());
+        total = total + value * value;
+      }
+    }
+    return total;
+  });
+  Value ofWords = k.reduce("total", Combiner::Add, squares, 1);
+  Value total = k.reduce("total", Combiner::Add, ofWords, 0);
+  return k.map("factor", k.f32(), total, [&](Element e) {
+    return rsqrt(e[0] * (1.0 / shape.columns) + shape.epsilon);
+  });
+}
+
+/// The first or second numbers of pairs.
+Value NormWriter::normed(Value values, Value factor, Value weight,
+                         int64_t index) const {
+  return k.map(index == 0 ? "first" : "second", k.f32(),
+               {values, factor, weight}, [&](Element e) {
+                 return convert(numberOf(e[0], index), k.f32()) * e[1] *
+                        convert(numberOf(e[2], index), k.f32());
+               });
+}
+
+void NormWriter::write(Scalar row) {
+  Scalar word = k.constant(0);
+  Blocks values = load("values", x, row);
+  if (shape.hasResidual) {
+    values = sums(values, row);
+  }
+  if (sum) {
+    for (auto [block, value] : llvm::enumerate(values)) {
+      k.store(value, blocks.blocksAt(sum, row, word, block));
+    }
+  }
+  Blocks weights = load("weights", weight, {});
+  if (tensorScale) {
+    blocks.loadTensorScale(tensorScale);
+  }
+  Value root = factor(values);
+  SmallVector<Value> ofBlocks;
+  for (auto [block, value] : llvm::enumerate(values)) {
+    Value first = normed(value, root, weights[block], 0);
+    Value second = normed(value, root, weights[block], 1);
+    ofBlocks.push_back(blocks.quantise(first, second, row, word, block));
+  }
+  blocks.storeScales(ofBlocks, row, word);
+}
+
+KernelOp kernels::buildNormBlocks(OpBuilder &builder, const Label &label,
+                                  const NormShape &shape, const RowTile &tile,
+                                  Range rows) {
+  KernelBuilder k(builder, label.symbol, label.op, tile.waves);
+  int64_t words = tile.columns / shape.scales.wordNumbers();
+  NormWriter norm{
+      k, shape, {k, shape.columns, shape.scales, shape.result, words}};
+  norm.declare();
+  Scalar m = k.size("m", rows.minimum, rows.maximum);
+  k.grid({{"row", m}}, [&](ArrayRef<Scalar> index) { norm.write(index[0]); });
+  return k.finish(label.note);
+}
