@@ -37,7 +37,7 @@ struct Demand {
   std::string symbol, source, binary;
   int64_t threads = 0, sharedBytes = 0, dynamicBytes = 0;
   std::vector<int64_t> argumentOffsets;
-  std::set<std::string> mnemonics;
+  Mnemonics mnemonics;
   MatrixNeeds matrix;
 };
 
@@ -160,7 +160,8 @@ static Outcome compile(const std::string &compiler, const Target &target,
             : factsFromNotes(output, demand.symbol, why);
     if (succeeded(facts)) {
       outcome.facts = *facts;
-      outcome.facts.matrix = matrixCodeOf(outcome.assembly, demand.mnemonics);
+      outcome.facts.matrix =
+          matrixCodeOf(outcome.assembly, demand.mnemonics.counted);
     } else {
       outcome.failure = why;
     }
@@ -252,7 +253,7 @@ public:
       say("expected arguments at bytes " + list(demand.argumentOffsets) +
           ", got " + list(facts.argumentOffsets));
     }
-    for (const std::string &mnemonic : demand.mnemonics) {
+    for (const std::string &mnemonic : demand.mnemonics.demanded) {
       if (!StringRef(outcome.assembly).contains(mnemonic)) {
         say("expected '" + mnemonic + "' in the code, got none");
       }

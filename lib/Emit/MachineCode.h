@@ -34,9 +34,12 @@ MatrixNeeds matrixNeeds(schedule::KernelOp kernel, const Target &target);
 /// multiplies.
 const LoopNeed *mainLoopOf(llvm::ArrayRef<LoopNeed> loops);
 
-/// Matrix instructions by mnemonic that the kernel asks for.
-std::set<std::string> mnemonicsOf(schedule::KernelOp kernel,
-                                  const Target &target);
+/// Matrix instructions that the kernel asks for, and those that do its
+/// products: compilers know of scales that are constants.
+struct Mnemonics {
+  std::set<std::string> demanded, counted;
+};
+Mnemonics mnemonicsOf(schedule::KernelOp kernel, const Target &target);
 
 /// Where instructions of these mnemonics stand in a function's text.
 MatrixCode matrixCodeOf(llvm::StringRef assembly,

@@ -131,12 +131,15 @@ const LoopNeed *modelc::mainLoopOf(ArrayRef<LoopNeed> loops) {
   return most == loops.end() ? nullptr : most;
 }
 
-std::set<std::string> modelc::mnemonicsOf(KernelOp kernel,
-                                          const Target &target) {
-  std::set<std::string> mnemonics;
+Mnemonics modelc::mnemonicsOf(KernelOp kernel, const Target &target) {
+  Mnemonics mnemonics;
   kernel.walk([&](MmaOp mma) {
     if (const MmaRow *row = rowOf(mma, target)) {
-      mnemonics.insert(row->mnemonic);
+      mnemonics.demanded.insert(row->mnemonic);
+      mnemonics.counted.insert(row->mnemonic);
+      if (!row->plainMnemonic.empty()) {
+        mnemonics.counted.insert(row->plainMnemonic);
+      }
     }
   });
   return mnemonics;

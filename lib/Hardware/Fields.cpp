@@ -247,6 +247,8 @@ static const std::vector<Field<Target>> kTargetFields = {
 static const std::vector<Field<MmaRow>> kMmaFields = {
     field("name", &MmaRow::name, "", "of the function in the prelude"),
     field("mnemonic", &MmaRow::mnemonic, "", "in the machine code"),
+    field("plain_mnemonic", &MmaRow::plainMnemonic, "",
+          "in its place where scales are constants", kOptional),
     field("m", &MmaRow::m, "", "rows of A and C", kPositive),
     field("n", &MmaRow::n, "", "rows of B, columns of C", kOptional),
     field("n_min", &MmaRow::nMin, "", "smallest n", kOptional),

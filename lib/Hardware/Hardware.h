@@ -176,6 +176,7 @@ struct FragmentLayout {
 struct MmaRow {
   std::string name;            // of the function or struct in the prelude
   std::string mnemonic;        // that the machine code must contain
+  std::string plainMnemonic;   // that compilers take where scales are constants
   int64_t m = 0, n = 0, k = 0; // n is nMax where it can be chosen
   int64_t nMin = 0, nMax = 0, nStep = 0; // equal to n, n, n where it cannot
   std::string aType, bType, cType;
