@@ -293,7 +293,9 @@ def build(options, folder, name):
     isa = json.loads((package / "manifest.json").read_text())["isa"]
     nvcc = os.environ.get("MODELC_NVCC", "nvcc")
     flags = [f"-arch={isa}", "-O2", "-std=c++17", "-cudart", "static", "-x", "cu"]
-    return run(nvcc, *flags, *includes, *sources, "-o", program, "-ldl")
+    # Where nvcc is a Python package its libraries are in lib, not in lib64.
+    root = pathlib.Path(shutil.which(nvcc) or nvcc).resolve().parent.parent
+    return run(nvcc, *flags, *includes, *sources, "-o", program, "-L", root / "lib", "-ldl")
 
 
 def main():
