@@ -79,7 +79,10 @@ Place Exchanger::gathered(Scalar row, Scalar column) const {
 KernelBuilder::Values Exchanger::forPeers(
     ArrayRef<Carried> carried,
     function_ref<KernelBuilder::Values(ArrayRef<Scalar>, ValueRange)> body) {
-  int64_t size = std::gcd(shape.ranks, kMostAtOnce);
+  // One group where they are few: its first is the own device, see of().
+  int64_t size = shape.ranks <= kMostAtOnce
+                     ? shape.ranks
+                     : std::gcd(shape.ranks, kMostAtOnce);
   auto group = [&](Scalar first, ValueRange values) {
     SmallVector<Scalar> peers;
     for (int64_t i = 0; i < size; ++i) {

@@ -8,6 +8,9 @@
 // RUN: modelc-opt %s "--kernels-build=target=h200 family=exchange shape=columns:512,ranks:4,staging:5 tile=n:256,waves:1 range=max:5" --schedule-finish | %emit -o %t.one.h
 // RUN: %emulate -DKERNEL='"%t.one.h"' -DRANKS=4 -DCOLUMNS=512 -DTILE_COLUMNS=256 -DTHREADS=32 -DDYNAMIC_BYTES=0 %S/Inputs/exchange.cpp -o %t.one
 // RUN: %t.one | FileCheck %s
+// RUN: modelc-opt %s "--kernels-build=target=h200 family=exchange shape=columns:256,ranks:6,staging:5 tile=n:256,waves:1 range=max:5" --schedule-finish | %emit -o %t.six.h
+// RUN: %emulate -DKERNEL='"%t.six.h"' -DRANKS=6 -DCOLUMNS=256 -DTILE_COLUMNS=256 -DTHREADS=32 -DDYNAMIC_BYTES=0 %S/Inputs/exchange.cpp -o %t.six
+// RUN: %t.six | FileCheck %s
 // All-reduce between devices, in one step and in two, several calls on the same
 // buffers; every device has the same sums.
 
