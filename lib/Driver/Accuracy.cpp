@@ -31,7 +31,7 @@ static bool isBeyondPhysics(const MeasuredRow &row, const Target &target) {
 namespace {
 /// Predictions of one chip, kind and type.
 struct Group {
-  std::vector<const Prediction *> good;
+  std::vector<const RowPrediction *> good;
   unsigned unphysical = 0;
   std::map<std::string, unsigned> reasons; // without a prediction, by why
 };
@@ -45,10 +45,10 @@ static std::string groupOf(const MeasuredRow &row) {
   return row.chip + ", " + nameOf(row.kind).str() + ", " + types;
 }
 
-static Groups grouped(ArrayRef<Prediction> predictions,
+static Groups grouped(ArrayRef<RowPrediction> predictions,
                       const Machines &machines) {
   Groups groups;
-  for (const Prediction &prediction : predictions) {
+  for (const RowPrediction &prediction : predictions) {
     const MeasuredRow &row = *prediction.row;
     Group &group = groups[groupOf(row)];
     if (prediction.seconds == 0) {
@@ -64,7 +64,7 @@ static Groups grouped(ArrayRef<Prediction> predictions,
 
 static void printGroup(StringRef name, const Group &group, raw_ostream &os) {
   std::vector<double> sizes, errors;
-  for (const Prediction *prediction : group.good) {
+  for (const RowPrediction *prediction : group.good) {
     errors.push_back(prediction->error());
     sizes.push_back(std::abs(prediction->error()));
   }
@@ -100,16 +100,16 @@ static std::string sizesOf(const MeasuredRow &row) {
 
 /// The groups' largest errors by factor, over or under.
 static void printWorst(const Group &group, unsigned count, raw_ostream &os) {
-  auto factor = [](const Prediction *prediction) {
+  auto factor = [](const RowPrediction *prediction) {
     return std::abs(std::log(1 + prediction->error()));
   };
-  std::vector<const Prediction *> worst = group.good;
-  llvm::sort(worst, [&](const Prediction *a, const Prediction *b) {
+  std::vector<const RowPrediction *> worst = group.good;
+  llvm::sort(worst, [&](const RowPrediction *a, const RowPrediction *b) {
     return std::pair(-factor(a), a->row->line) <
            std::pair(-factor(b), b->row->line);
   });
   worst.resize(std::min<size_t>(worst.size(), count));
-  for (const Prediction *prediction : worst) {
+  for (const RowPrediction *prediction : worst) {
     os << "    line " << prediction->row->line << ": "
        << sizesOf(*prediction->row)
        << llvm::format(": measured %.1f us, predicted %.1f us (x%.2f), ",

@@ -106,12 +106,12 @@ static std::vector<NamedLinear> linearsOf(ModuleOp phases) {
   return list;
 }
 
-using Cell = llvm::function_ref<std::string(const Prediction &)>;
+using Cell = llvm::function_ref<std::string(const RowPrediction &)>;
 
-static void printLine(StringRef what, ArrayRef<Prediction> predictions,
+static void printLine(StringRef what, ArrayRef<RowPrediction> predictions,
                       Cell cell, raw_ostream &os) {
   os << "| " << what << " |";
-  for (const Prediction &prediction : predictions) {
+  for (const RowPrediction &prediction : predictions) {
     os << " " << cell(prediction) << " |";
   }
   os << "\n";
@@ -123,25 +123,28 @@ static std::string microseconds(double seconds) {
 
 /// One linear at all numbers of rows.
 static void printLinear(const NamedLinear &linear,
-                        ArrayRef<Prediction> predictions, const Target &target,
-                        const Published &published, raw_ostream &os) {
-  auto known = [&](const Prediction &one) { return published.find(*one.row); };
+                        ArrayRef<RowPrediction> predictions,
+                        const Target &target, const Published &published,
+                        raw_ostream &os) {
+  auto known = [&](const RowPrediction &one) {
+    return published.find(*one.row);
+  };
   os << "| **" << linear.name << "** " << linear.n << " x " << linear.k << " |";
   os << std::string(predictions.size(), '|') << "\n";
   printLine(
       "predicted, us", predictions,
-      [](const Prediction &one) { return microseconds(one.seconds); }, os);
+      [](const RowPrediction &one) { return microseconds(one.seconds); }, os);
   if (llvm::any_of(predictions, known)) {
     printLine(
         "published, us", predictions,
-        [&](const Prediction &one) {
+        [&](const RowPrediction &one) {
           return known(one) ? microseconds(known(one)->seconds) : "-";
         },
         os);
   }
   printLine(
       "of the roof", predictions,
-      [&](const Prediction &one) {
+      [&](const RowPrediction &one) {
         Parts parts = partsOf(*one.row, one.seconds, target);
         return llvm::formatv("{0:f0} % {1}",
                              100 * std::max(parts.matrix, parts.memory),
@@ -150,8 +153,8 @@ static void printLinear(const NamedLinear &linear,
       },
       os);
   printLine(
-      "bound by", predictions, [](const Prediction &one) { return one.limit; },
-      os);
+      "bound by", predictions,
+      [](const RowPrediction &one) { return one.limit; }, os);
 }
 
 int modelc::printPeaks(const CompileOptions &options, ArrayRef<int64_t> sizes,
@@ -182,8 +185,8 @@ int modelc::printPeaks(const CompileOptions &options, ArrayRef<int64_t> sizes,
   }
   Machines machines;
   machines.emplace(options.target, model.target);
-  std::vector<Prediction> predictions = predict(rows, machines);
-  for (const Prediction &prediction : predictions) {
+  std::vector<RowPrediction> predictions = predict(rows, machines);
+  for (const RowPrediction &prediction : predictions) {
     if (prediction.seconds == 0) {
       sayError(llvm::errs()) << prediction.reason << "\n";
       return kExitInput;

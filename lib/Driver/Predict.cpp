@@ -17,17 +17,17 @@ namespace {
 /// The rows of one shape: kernels are chosen once, for all their sizes.
 class ShapePredictor {
 public:
-  ShapePredictor(ArrayRef<Prediction *> rows, const Target &target)
+  ShapePredictor(ArrayRef<RowPrediction *> rows, const Target &target)
       : rows(rows), first(*rows.front()->row), target(target) {}
   void run();
 
 private:
   CompileOptions optionsOfAll() const;
-  void predict(ModuleOp module, PlanCoster &plans, Prediction &prediction);
-  void predictCollective(Prediction &prediction);
+  void predict(ModuleOp module, PlanCoster &plans, RowPrediction &prediction);
+  void predictCollective(RowPrediction &prediction);
   Bindings bindingsOf(const MeasuredRow &row) const;
 
-  ArrayRef<Prediction *> rows;
+  ArrayRef<RowPrediction *> rows;
   const MeasuredRow &first;
   const Target &target;
   /// The first message since it was cleared: the reason of a row, not of the
@@ -45,7 +45,7 @@ CompileOptions ShapePredictor::optionsOfAll() const {
   options.target = target.identity.name;
   options.workload = {1, 1, 1};
   RequestShape &workload = options.workload;
-  for (const Prediction *prediction : rows) {
+  for (const RowPrediction *prediction : rows) {
     const MeasuredRow &row = *prediction->row;
     bool isAttention = row.sequences > 0;
     workload.batch =
@@ -105,7 +105,7 @@ static double secondsOfReplay(const MeasuredRow &row, const Target &target) {
 }
 
 void ShapePredictor::predict(ModuleOp module, PlanCoster &plans,
-                             Prediction &prediction) {
+                             RowPrediction &prediction) {
   why.clear();
   CostOptions options;
   leaveInCache(*prediction.row, target, options);
@@ -134,7 +134,7 @@ void ShapePredictor::predict(ModuleOp module, PlanCoster &plans,
   prediction.seconds += secondsOfReplay(*prediction.row, target);
 }
 
-void ShapePredictor::predictCollective(Prediction &prediction) {
+void ShapePredictor::predictCollective(RowPrediction &prediction) {
   const MeasuredRow &row = *prediction.row;
   FailureOr<KernelCost> cost =
       costCollective("all_reduce", row.bytes(), row.devices, target);
@@ -147,7 +147,7 @@ void ShapePredictor::predictCollective(Prediction &prediction) {
 
 void ShapePredictor::run() {
   if (first.kind == Measurement::Collective) {
-    for (Prediction *prediction : rows) {
+    for (RowPrediction *prediction : rows) {
       predictCollective(*prediction);
     }
     return;
@@ -166,13 +166,13 @@ void ShapePredictor::run() {
     module = lowerToFinalSchedule(*graph, target, optionsOfAll());
   }
   if (failed(module)) {
-    for (Prediction *prediction : rows) {
+    for (RowPrediction *prediction : rows) {
       prediction->reason = why;
     }
     return;
   }
   PlanCoster plans(**module, target);
-  for (Prediction *prediction : rows) {
+  for (RowPrediction *prediction : rows) {
     predict(**module, plans, *prediction);
   }
 }
@@ -190,10 +190,10 @@ double modelc::matrixPeak(StringRef type, const Target &target) {
   return peak;
 }
 
-std::vector<Prediction> modelc::predict(ArrayRef<MeasuredRow> rows,
-                                        const Machines &machines) {
-  std::vector<Prediction> predictions(rows.size());
-  std::map<std::string, std::vector<Prediction *>> shapes;
+std::vector<RowPrediction> modelc::predict(ArrayRef<MeasuredRow> rows,
+                                           const Machines &machines) {
+  std::vector<RowPrediction> predictions(rows.size());
+  std::map<std::string, std::vector<RowPrediction *>> shapes;
   for (auto [row, prediction] : llvm::zip_equal(rows, predictions)) {
     prediction.row = &row;
     prediction.reason = row.reasonAgainst();
@@ -203,7 +203,7 @@ std::vector<Prediction> modelc::predict(ArrayRef<MeasuredRow> rows,
   }
   llvm::DefaultThreadPool pool;
   for (auto &entry : shapes) {
-    ArrayRef<Prediction *> ofShape = entry.second;
+    ArrayRef<RowPrediction *> ofShape = entry.second;
     const Target &target = machines.at(ofShape.front()->row->chip);
     pool.async([ofShape, &target] { ShapePredictor(ofShape, target).run(); });
   }

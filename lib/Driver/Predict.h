@@ -9,7 +9,7 @@
 
 namespace modelc {
 
-struct Prediction {
+struct RowPrediction {
   const MeasuredRow *row = nullptr;
   double seconds = 0;  ///< 0: there is none
   std::string reason;  ///< why there is none
@@ -27,8 +27,8 @@ double matrixPeak(llvm::StringRef type, const Target &target);
 
 /// A prediction for every row, in their order; shapes side by side on all
 /// cores.
-std::vector<Prediction> predict(llvm::ArrayRef<MeasuredRow> rows,
-                                const Machines &machines);
+std::vector<RowPrediction> predict(llvm::ArrayRef<MeasuredRow> rows,
+                                   const Machines &machines);
 
 } // namespace modelc
 
