@@ -5,6 +5,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace modelc::model;
@@ -43,7 +44,13 @@ bool modelc::model::isEightBit(Type elementType) {
 }
 
 int64_t modelc::model::getScaledBlock(Type scaleType) {
-  return isa<Float8E4M3FNType>(scaleType) ? kScaledBlock / 2 : kScaledBlock;
+  return scaleType.isF32()                  ? kScaledGroup
+         : isa<Float8E4M3FNType>(scaleType) ? kScaledBlock / 2
+                                            : kScaledBlock;
+}
+
+int64_t modelc::model::getScaledRows(int64_t rows, Type scaleType) {
+  return scaleType.isF32() ? llvm::divideCeil(rows, kScaledGroup) : rows;
 }
 
 bool modelc::model::isFourBit(Type elementType) {

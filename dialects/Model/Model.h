@@ -34,13 +34,17 @@ inline constexpr int64_t kLargestSize = int64_t(1) << 28;
 double getLargestFinite(mlir::Type elementType);
 
 /// Whether tensors of this element type carry scales beside them: of 8 bits one
-/// for each row, of 4 one for each block of neighbours in a row.
+/// for each row or block of neighbours in a row, of 4 one for each block.
 bool isEightBit(mlir::Type elementType);
 bool isFourBit(mlir::Type elementType);
 inline constexpr int64_t kScaledBlock = 32;
-/// Neighbours of 4 bits that share a scale of this type: scales with a fraction
+/// Neighbours that share a scale of f32, and rows of a weight that do.
+inline constexpr int64_t kScaledGroup = 128;
+/// Neighbours that share a scale of this type: scales with a fraction
 /// (f8E4M3FN, as in NVFP4) stand for half as many as powers of two.
 int64_t getScaledBlock(mlir::Type scaleType);
+/// Rows of a weight of so many that have scales of blocks of their own.
+int64_t getScaledRows(int64_t rows, mlir::Type scaleType);
 
 } // namespace modelc::model
 

@@ -13,9 +13,9 @@ include "mlir/IR/SymbolInterfaces.td"
 def Model_Tokens : 1DTensorOf<[I32]>;
 def Model_Rows : 2DTensorOf<[BF16, F16, F32, F8E4M3FN, F4E2M1FN]>;
 def Model_Matrix : 2DTensorOf<[BF16, F16, F32, F8E4M3FN, F4E2M1FN]>;
-/// Of rows of 8 bits; of blocks of rows of 4 bits.
+/// Of rows or blocks of 8 bits; of blocks of rows of 4 bits.
 def Model_LinearScales
-    : AnyTypeOf<[1DTensorOf<[F32]>, 2DTensorOf<[F8E8M0FNU, F8E4M3FN]>]>;
+    : AnyTypeOf<[1DTensorOf<[F32]>, 2DTensorOf<[F32, F8E8M0FNU, F8E4M3FN]>]>;
 def Model_Vector : 1DTensorOf<[BF16, F16, F32]>;
 def Model_Scales : 1DTensorOf<[F32]>;
 

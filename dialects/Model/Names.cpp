@@ -57,6 +57,20 @@ static WeightOp namingWeight(Operation *op) {
   return weight ? weight.getDefiningOp<WeightOp>() : WeightOp();
 }
 
+/// The op that makes a value; of what layers hand on, the one in a layer.
+static Operation *producerOf(Value value) {
+  LayersOp layers = value.getDefiningOp<LayersOp>();
+  unsigned number = 0;
+  if (layers) {
+    number = cast<OpResult>(value).getResultNumber();
+  } else if (auto argument = dyn_cast<BlockArgument>(value)) {
+    layers = dyn_cast<LayersOp>(argument.getOwner()->getParentOp());
+    number = argument.getArgNumber();
+  }
+  return layers ? layers.getYield()->getOperand(number).getDefiningOp()
+                : value.getDefiningOp();
+}
+
 std::string modelc::model::getShortName(Operation *op) {
   StringRef mnemonic = op->getName().stripDialect();
   if (WeightOp weight = namingWeight(op)) {
@@ -64,7 +78,7 @@ std::string modelc::model::getShortName(Operation *op) {
   }
   bool followsProducer = isa<AllReduceOp, AllGatherOp, QuantiseOp>(op);
   Operation *producer =
-      followsProducer ? op->getOperand(0).getDefiningOp() : nullptr;
+      followsProducer ? producerOf(op->getOperand(0)) : nullptr;
   return producer ? getShortName(producer) + "_" + mnemonic.str()
                   : mnemonic.str();
 }

@@ -27,12 +27,18 @@ static bool isScaled(Value rows) {
 /// Whether `scale` has the scales of rows or blocks of `of`.
 static bool fitsScale(Value of, Value scale) {
   auto type = cast<RankedTensorType>(scale.getType());
-  if (!isFourBit(elementType(of))) {
-    return type.getRank() == 1;
+  bool isOfRows = type.getRank() == 1;
+  if (isOfRows) {
+    return !isFourBit(elementType(of));
+  }
+  // Of f32 are those of groups of 8 bits, of a power of two those of any.
+  bool isOfFour = isFourBit(elementType(of));
+  if (!isa<Float8E8M0FNUType>(type.getElementType()) &&
+      isOfFour == type.getElementType().isF32()) {
+    return false;
   }
   int64_t block = getScaledBlock(type.getElementType());
-  return type.getRank() == 2 && columns(of) % block == 0 &&
-         type.getDimSize(1) == columns(of) / block;
+  return columns(of) % block == 0 && type.getDimSize(1) == columns(of) / block;
 }
 
 static LogicalResult verifyFits(Operation *op, Value of, Value scale) {
@@ -43,7 +49,8 @@ static LogicalResult verifyFits(Operation *op, Value of, Value scale) {
   if (isFourBit(elementType(of))) {
     error << "block of " << getScaledBlock(elementType(scale)) << " columns";
   } else {
-    error << "row";
+    error << "row or block (of f32 " << kScaledGroup << ", of f8E8M0FNU "
+          << kScaledBlock << " columns)";
   }
   return error << " of " << of.getType() << ", got " << scale.getType();
 }
@@ -159,9 +166,16 @@ static LogicalResult verifyLinearScales(LinearOp op) {
        failed(verifyFits(op, op.getWeight(), op.getWeightScale())))) {
     return failure();
   }
-  if (op.getWeightScale() && !hasSize(op.getWeightScale(), op.getOutputs())) {
+  int64_t scaledRows = op.getOutputs();
+  if (Value scale = op.getWeightScale()) {
+    auto type = cast<RankedTensorType>(scale.getType());
+    if (type.getRank() == 2) {
+      scaledRows = getScaledRows(scaledRows, type.getElementType());
+    }
+  }
+  if (op.getWeightScale() && !hasSize(op.getWeightScale(), scaledRows)) {
     return op.emitOpError("expected a scale for each of ")
-           << op.getOutputs() << " rows of the weight, got "
+           << scaledRows << " rows of the weight, or blocks of them, got "
            << op.getWeightScale().getType();
   }
   if (op.getWeightTensorScale() &&

@@ -192,9 +192,10 @@ LogicalResult WeightOp::verify() {
   }
   if (getBlockScale() &&
       (getType().getRank() != 2 ||
-       !isa<Float8E8M0FNUType, Float8E4M3FNType>(getType().getElementType()))) {
+       !isa<Float8E8M0FNUType, Float8E4M3FNType, Float32Type>(
+           getType().getElementType()))) {
     return emitOpError("expected scales of blocks to be a matrix of "
-                       "f8E8M0FNU or f8E4M3FN, got ")
+                       "f8E8M0FNU, f8E4M3FN or f32, got ")
            << getType();
   }
   for (SourceAttr source : getSources()) {

@@ -238,6 +238,41 @@ static LogicalResult verifySignal(Op op, Type place) {
   return success();
 }
 
+/// Flags that lanes of one wave can have one each, of any machine.
+static constexpr size_t kMostFlags = 32;
+
+/// Whether the op is a flag like the one given, of the same buffer and value.
+template <typename Op>
+static bool isFlagAs(Op op, Operation *other) {
+  auto flag = dyn_cast_or_null<Op>(other);
+  return flag && flag.getBarrier() == op.getBarrier() &&
+         flag.getTrip().back() == op.getTrip().back();
+}
+
+template <typename Op>
+static SmallVector<Operation *> flagsFrom(Op op) {
+  SmallVector<Operation *> flags;
+  if (!op.getBarrier() || !isa<BufferType>(op.getBarrier().getType())) {
+    return flags;
+  }
+  size_t before = 0;
+  for (Operation *other = op->getPrevNode(); isFlagAs(op, other);
+       other = other->getPrevNode()) {
+    ++before;
+  }
+  if (before % kMostFlags != 0) {
+    return flags;
+  }
+  for (Operation *other = op; isFlagAs(op, other) && flags.size() < kMostFlags;
+       other = other->getNextNode()) {
+    flags.push_back(other);
+  }
+  return flags;
+}
+
+SmallVector<Operation *> WaitOp::getFlags() { return flagsFrom(*this); }
+SmallVector<Operation *> ArriveOp::getFlags() { return flagsFrom(*this); }
+
 LogicalResult WaitOp::verify() {
   return verifySignal(*this, getBarrier() ? getBarrier().getType() : Type());
 }

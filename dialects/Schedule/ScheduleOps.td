@@ -94,7 +94,9 @@ def CopyOp : MemoryOp<"copy"> {
   let description = [{
     Global to shared (or shared to global, shared to tensor). The place is a ring
     indexed by the logical trip number `slot`. `box` copies go through a tensor
-    map and signal the barrier `arrives`; others complete in program order. The
+    map and signal the barrier `arrives`; others complete in program order. With
+    `multicast` each workgroup of the cluster asks for its part of the rows of the
+    same box and all get all of it, at the barrier of each. The
     blocks of a `packed` buffer lie in the place as they do there. Words of scales
     go from shared to tensor memory by the unit that multiplies, in the order of
     its products: the signal behind a product says that both are done.
@@ -114,7 +116,7 @@ def CopyOp : MemoryOp<"copy"> {
   }];
   let arguments = (ins AnyTileOrBuffer:$source, Variadic<Index>:$offsets, AnyTileOrBuffer:$destination, Variadic<Index>:$slot,
     Optional<TileType>:$rows, Optional<BufferType>:$pageTable, Optional<Index>:$sequence, Variadic<Index>:$valid,
-    Optional<BarrierType>:$arrives, OptionalAttr<DenseI64ArrayAttr>:$dims, OptionalAttr<I64Attr>:$page_size, UnitAttr:$box);
+    Optional<BarrierType>:$arrives, OptionalAttr<DenseI64ArrayAttr>:$dims, OptionalAttr<I64Attr>:$page_size, UnitAttr:$box, UnitAttr:$multicast);
   let results = (outs TokenType:$token);
   let assemblyFormat = [{
     $source `[` $offsets `]` `to` $destination `[` $slot `]` (`rows` `(` $rows^ `:` type($rows) `)`)?
@@ -246,6 +248,31 @@ def RelayoutOp : ScheduleOp<"relayout", [HasWork]> {
   let hasVerifier = 1;
 }
 
+def AnyOp : ScheduleOp<"any", [Pure, HasWork]> {
+  let summary = "Whether an element that the wave holds is not zero.";
+  let description = [{
+    The same in all lanes; waves may differ. It lets a wave leave out what would
+    change nothing, as a condition that no wave waits in.
+
+    ```mlir
+    #rows = #schedule.layout<(register = [0:0], lane = [1:0], wave = [0:0]) -> (row = 2, column = 1)>
+    schedule.kernel @f(%m: index) guard [] attributes {waves = 2 : i64} {
+      %c0 = arith.constant 0 : index
+      schedule.loop (%i) = (%c0) to (%m) on workgroups {
+        %x = schedule.map () { ^bb0(%row: index, %column: index):
+          %z = arith.constant 0.0 : f32
+          schedule.yield %z : f32
+        } : () -> (!schedule.tile<2x1xf32, register, #rows>)
+        %some = schedule.any %x : !schedule.tile<2x1xf32, register, #rows>
+      }
+    }
+    ```
+  }];
+  let arguments = (ins TileType:$value);
+  let results = (outs I1:$result);
+  let assemblyFormat = "$value attr-dict `:` qualified(type($value))";
+}
+
 //===- Order --------------------------------------------------------------===//
 
 def WaitOp : ScheduleOp<"wait", [AttrSizedOperandSegments, HasWork]> {
@@ -256,7 +283,8 @@ def WaitOp : ScheduleOp<"wait", [AttrSizedOperandSegments, HasWork]> {
     logical trip whose completion is awaited. Or a flag in global memory: its
     coordinates, then the value that it must have reached (compared as a signed
     difference, so that values may wrap); what its sender stored before is
-    visible then to the whole workgroup.
+    visible then to the whole workgroup. Waits for flags that follow each other
+    directly are one, a lane for each flag, with one rendezvous.
 
     ```mlir
     schedule.kernel @f(%flags: !schedule.buffer<?x8xi32>, %m: index) guard [] attributes {waves = 1 : i64} {
@@ -273,6 +301,11 @@ def WaitOp : ScheduleOp<"wait", [AttrSizedOperandSegments, HasWork]> {
   let arguments = (ins Variadic<TokenType>:$tokens, Optional<AnyTypeOf<[BarrierType, BufferType]>>:$barrier, Variadic<Index>:$trip,
     OptionalAttr<QueueAttr>:$queue, OptionalAttr<I64Attr>:$pending, UnitAttr:$empty);
   let assemblyFormat = "($tokens^)? (`on` $barrier^ `[` $trip `]` `:` type($barrier))? attr-dict";
+  let extraClassDeclaration = [{
+    /// A flag and those that follow directly, in order; empty for the latter,
+    /// and where nothing waits for a flag.
+    ::llvm::SmallVector<::mlir::Operation *> getFlags();
+  }];
   let hasVerifier = 1;
 }
 
@@ -283,7 +316,9 @@ def ArriveOp : ScheduleOp<"arrive", [AttrSizedOperandSegments, HasWork]> {
     With `after` the signal is sent by the matrix unit when those ops are done.
     A flag is an element of a buffer of i32, with scope device or system: its
     coordinates, then the value to store, after all earlier stores of the
-    workgroup are visible at that scope. `peer` selects whose flag.
+    workgroup are visible at that scope. `peer` selects whose flag. Flags that
+    follow each other directly are raised together, by a lane each, behind one
+    fence and one rendezvous.
 
     ```mlir
     schedule.kernel @f(%flags: !schedule.buffer<?x8xi32>, %m: index) guard [] attributes {waves = 1 : i64} {
@@ -299,6 +334,11 @@ def ArriveOp : ScheduleOp<"arrive", [AttrSizedOperandSegments, HasWork]> {
   let arguments = (ins AnyTypeOf<[BarrierType, BufferType]>:$barrier, Variadic<Index>:$trip, Variadic<TokenType>:$after, Optional<Index>:$peer,
     OptionalAttr<I64Attr>:$bytes, DefaultValuedAttr<ScopeAttr, "::modelc::schedule::Scope::Workgroup">:$scope);
   let assemblyFormat = "$barrier `[` $trip `]` (`after` `(` $after^ `)`)? (`peer` `(` $peer^ `)`)? attr-dict `:` type($barrier)";
+  let extraClassDeclaration = [{
+    /// A flag and those that follow directly, in order; empty for the latter,
+    /// and where a barrier is signalled.
+    ::llvm::SmallVector<::mlir::Operation *> getFlags();
+  }];
   let hasVerifier = 1;
 }
 

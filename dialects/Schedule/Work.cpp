@@ -183,6 +183,15 @@ WorkList ReduceOp::getWork() {
   return list;
 }
 
+WorkList AnyOp::getWork() {
+  TileType value = getValue().getType();
+  Work combine;
+  combine.kind = Work::Kind::Vector;
+  combine.unit = "integer";
+  combine.amount = value.getNumElements() * replication(value);
+  return {combine};
+}
+
 WorkList RelayoutOp::getWork() {
   Work exchange;
   exchange.kind = Work::Kind::Exchange;
@@ -215,9 +224,21 @@ static WorkList one(Work::Kind kind, Scope scope = Scope::Workgroup) {
   return {work};
 }
 
-WorkList WaitOp::getWork() { return one(Work::Kind::Wait); }
+/// Flags that are raised or awaited together are one rendezvous.
+static WorkList withRendezvous(WorkList work, bool isFlag) {
+  WorkList list = isFlag ? one(Work::Kind::Sync) : WorkList();
+  list.append(work);
+  return list;
+}
 
-WorkList ArriveOp::getWork() { return one(Work::Kind::Message, getScope()); }
+WorkList WaitOp::getWork() {
+  return withRendezvous(one(Work::Kind::Wait), !getFlags().empty());
+}
+
+WorkList ArriveOp::getWork() {
+  return withRendezvous(one(Work::Kind::Message, getScope()),
+                        !getFlags().empty());
+}
 
 WorkList SyncOp::getWork() { return one(Work::Kind::Sync, getScope()); }
 

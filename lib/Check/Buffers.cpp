@@ -28,34 +28,72 @@ static FailureOr<std::vector<uint8_t>> bytesOf(const CheckArgument &argument,
                               (*file)->getBuffer().bytes_end());
 }
 
-FailureOr<uint64_t> Buffers::place(const CheckArgument &argument,
-                                   AddressSpace &memory, raw_ostream &errors) {
-  size_t number = addresses.size();
-  uint64_t &address = addresses.emplace_back(0);
-  if (!argument.isBuffer) {
-    return address;
+/// The addresses of buffers, as a buffer.
+FailureOr<std::vector<uint8_t>> Buffers::tableOf(ArrayRef<std::string> files,
+                                                 AddressSpace &memory,
+                                                 raw_ostream &errors) {
+  std::vector<uint8_t> bytes;
+  for (const std::string &file : files) {
+    CheckArgument pointee;
+    pointee.isBuffer = true;
+    pointee.file = file;
+    FailureOr<uint64_t> address = addressOf(pointee, memory, errors);
+    if (failed(address)) {
+      return failure();
+    }
+    for (unsigned byte = 0; byte < 8; ++byte) {
+      bytes.push_back(uint8_t(*address >> 8 * byte));
+    }
   }
+  return bytes;
+}
+
+FailureOr<uint64_t> Buffers::addressOf(const CheckArgument &argument,
+                                       AddressSpace &memory,
+                                       raw_ostream &errors) {
   auto known = byFile.find(argument.file);
   if (!argument.file.empty() && known != byFile.end()) {
-    address = known->second;
-    return address + argument.offset;
+    return known->second;
   }
-  FailureOr<std::vector<uint8_t>> bytes = bytesOf(argument, errors);
+  FailureOr<std::vector<uint8_t>> bytes =
+      argument.pointees.empty() ? bytesOf(argument, errors)
+                                : tableOf(argument.pointees, memory, errors);
   if (failed(bytes)) {
     return failure();
   }
-  address =
-      memory.add("argument " + std::to_string(number), std::move(*bytes), true);
+  uint64_t address =
+      memory.add("argument " + std::to_string(addresses.size() - 1),
+                 std::move(*bytes), true);
   if (!argument.file.empty()) {
     byFile[argument.file] = address;
   }
-  return address + argument.offset;
+  return address;
+}
+
+FailureOr<uint64_t> Buffers::place(const CheckArgument &argument,
+                                   AddressSpace &memory, raw_ostream &errors) {
+  addresses.push_back(0);
+  if (!argument.isBuffer) {
+    return 0;
+  }
+  FailureOr<uint64_t> address = addressOf(argument, memory, errors);
+  if (failed(address)) {
+    return failure();
+  }
+  addresses.back() = *address;
+  return *address + argument.offset;
 }
 
 LogicalResult Buffers::write(const CheckCase &of, const AddressSpace &memory,
                              raw_ostream &errors) const {
   for (const CheckOutput &output : of.outputs) {
-    const Region *region = memory.at(addresses[output.argument]);
+    auto known = byFile.find(output.buffer);
+    if (!output.buffer.empty() && known == byFile.end()) {
+      return say(errors, "expected a buffer of an argument, got \"" +
+                             output.buffer + "\"");
+    }
+    const Region *region = memory.at(
+        known == byFile.end() ? addresses[output.argument] : known->second);
     std::error_code error;
     raw_fd_ostream file(output.file, error);
     if (error) {

@@ -26,6 +26,13 @@ public:
                             llvm::raw_ostream &errors) const;
 
 private:
+  llvm::FailureOr<uint64_t> addressOf(const CheckArgument &argument,
+                                      AddressSpace &memory,
+                                      llvm::raw_ostream &errors);
+  llvm::FailureOr<std::vector<uint8_t>>
+  tableOf(llvm::ArrayRef<std::string> files, AddressSpace &memory,
+          llvm::raw_ostream &errors);
+
   std::vector<uint64_t> addresses; // by argument
   llvm::StringMap<uint64_t> byFile;
 };

@@ -139,7 +139,8 @@ LogicalResult CaseReader::readMap(const Node &node, CheckArgument &to) {
 
 LogicalResult CaseReader::readArgument(const Node &node, CheckArgument &to) {
   StringRef wanted = "expected an argument: {\"buffer\": file}, "
-                     "{\"buffer_bytes\": n}, {\"map\": {...}} or {\"i32\", "
+                     "{\"buffer_bytes\": n}, {\"addresses\": [file, ...]}, "
+                     "{\"map\": {...}} or {\"i32\", "
                      "\"i64\", \"f32\" or \"f64\": value}";
   const Node *offset = node.isTable() ? node.find("offset") : nullptr;
   if (!node.isTable() || node.members.size() != (offset ? 2 : 1) ||
@@ -151,6 +152,16 @@ LogicalResult CaseReader::readArgument(const Node &node, CheckArgument &to) {
   if (member.key == "buffer" && member.value.isString()) {
     to.isBuffer = true;
     to.file = resolve(member.value);
+    return success();
+  }
+  if (member.key == "addresses" && member.value.isArray()) {
+    to.isBuffer = true;
+    for (const Node &item : member.value.items) {
+      if (!item.isString()) {
+        return error(item, "expected a file, got " + item.print());
+      }
+      to.pointees.push_back(resolve(item));
+    }
     return success();
   }
   if (member.key == "map" && member.value.isTable()) {
@@ -168,14 +179,20 @@ LogicalResult CaseReader::readArgument(const Node &node, CheckArgument &to) {
 LogicalResult CaseReader::readOutput(const Node &node, const CheckCase &of,
                                      CheckOutput &to) {
   const Node *argument = node.find("argument"), *path = node.find("file");
+  const Node *buffer = node.find("buffer");
+  if (buffer && buffer->isString() && path && path->isString()) {
+    to = {0, resolve(*buffer), resolve(*path)};
+    return success();
+  }
   if (!argument || !argument->isInteger() || !path || !path->isString()) {
-    return error(node, "expected {\"argument\": number, \"file\": name}");
+    return error(node, "expected {\"argument\": number, \"file\": name}, or "
+                       "a \"buffer\" that others point to");
   }
   uint64_t number = uint64_t(argument->integer);
   if (number >= of.arguments.size() || !of.arguments[number].isBuffer) {
     return error(*argument, "expected the number of a buffer, counted from 0");
   }
-  to = {unsigned(number), resolve(*path)};
+  to = {unsigned(number), "", resolve(*path)};
   return success();
 }
 

@@ -41,7 +41,9 @@ struct CheckMap {
 struct CheckArgument {
   bool isBuffer = false;
   std::optional<CheckMap> map;
-  std::string file;           // bytes of a buffer; empty: all bits set
+  std::string file; // bytes of a buffer; empty: all bits set
+  /// A buffer of the addresses of those files, as a device has of its peers.
+  std::vector<std::string> pointees;
   uint64_t bufferBytes = 0;   // of a buffer without a file
   uint64_t offset = 0;        // of what the kernel gets, in the buffer
   std::vector<uint8_t> value; // of anything else, as it lies in memory
@@ -50,6 +52,7 @@ struct CheckArgument {
 /// A buffer to be written to a file after the run.
 struct CheckOutput {
   unsigned argument = 0;
+  std::string buffer; ///< by its file instead: a buffer that others point to
   std::string file;
 };
 

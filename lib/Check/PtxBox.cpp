@@ -160,22 +160,43 @@ static void finishLoad(Warp &warp, uint32_t barrier, uint32_t bytes,
   arriveFrom(warp, barrier, {.expected = -int64_t(bytes)}, with);
 }
 
-/// [shared], [map, {x, y}], [barrier]
+static void loadBoxAt(Warp &warp, const Box &box, uint32_t shared,
+                      uint32_t barrier) {
+  if (!startLoad(warp, shared, box.bytes(), barrier)) {
+    return;
+  }
+  doLater(warp, Order::Copy,
+          [&warp, box, shared, barrier, with = warp.release()] {
+            moveBox(warp, box, shared, true);
+            finishLoad(warp, barrier, box.bytes(), with);
+          });
+}
+
+/// [shared], [map, {x, y}], [barrier]; `how` 1: with the workgroups of the
+/// cluster that get it, each at these addresses, as bits.
 static void loadBox(Warp &warp, const Instruction &i) {
   forLanes(warp.active, [&](unsigned lane) {
     Box box;
     uint32_t shared = 0, barrier = 0;
     if (!sharedAddress(warp, i.operands[0], lane, shared) ||
         !sharedAddress(warp, i.operands[2], lane, barrier) ||
-        !isAligned(warp, shared) || !readBox(warp, i.operands[1], lane, box) ||
-        !startLoad(warp, shared, box.bytes(), barrier)) {
+        !isAligned(warp, shared) || !readBox(warp, i.operands[1], lane, box)) {
       return;
     }
-    doLater(warp, Order::Copy,
-            [&warp, box, shared, barrier, with = warp.release()] {
-              moveBox(warp, box, shared, true);
-              finishLoad(warp, barrier, box.bytes(), with);
-            });
+    if (!i.how) {
+      return loadBoxAt(warp, box, shared, barrier);
+    }
+    auto ranks = unsigned(warp.value(i.operands[3], lane));
+    if (!ranks || ranks >> warp.block->ranks()) {
+      return warp.fail("expected the workgroups of a cluster of " +
+                       Twine(warp.block->ranks()) + ", got the bits " +
+                       Twine(ranks));
+    }
+    for (unsigned rank = 0; ranks >> rank; ++rank) {
+      if (ranks >> rank & 1) {
+        loadBoxAt(warp, box, ofRank(shared, rank), ofRank(barrier, rank));
+      }
+    }
   });
 }
 
@@ -250,11 +271,12 @@ bool modelc::ptx::decodeBulk(Instruction &i, ArrayRef<StringRef> modifiers) {
   } else if (has(modifiers, "wait_group")) {
     i.how = has(modifiers, "read");
     i.handler = waitGroup;
-  } else if (has(modifiers, "prefetch") ||
-             has(modifiers, "multicast::cluster") || has(modifiers, "im2col")) {
+  } else if (has(modifiers, "prefetch") || has(modifiers, "im2col") ||
+             (has(modifiers, "multicast::cluster") && !(isBox && toShared))) {
     return false;
   } else {
     i.kind = check::Kind::Copy;
+    i.how = has(modifiers, "multicast::cluster");
     i.handler = isBox ? (toShared ? loadBox : storeBox)
                       : (toShared ? loadBulk : nullptr);
   }

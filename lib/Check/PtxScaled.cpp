@@ -1,9 +1,10 @@
 //===- PtxScaled.cpp - Products of blocks with scales (tcgen05) -----------===//
 //
-// Numbers of four bits lie in pairs in shared memory, the scales of their
-// blocks in tensor memory: those of row r in lane r % 32 of the column r / 32,
-// four bytes, and again in the lanes of the other waves. A copy brings them
-// there from shared memory, 128 rows at once, in the order of the products.
+// Numbers of four bits (in pairs) or eight lie in shared memory, the scales of
+// their blocks in tensor memory: those of row r in lane r % 32 of the column r
+// / 32, four bytes, and again in the lanes of the other waves. A copy brings
+// them there from shared memory, 128 rows at once, in the order of the
+// products.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +17,7 @@ using check::Format;
 using llvm::Twine;
 
 namespace {
-constexpr unsigned kDepth = 64, kDepthBytes = kDepth / 2;
+constexpr unsigned kMostDepth = 64, kDepthBytes = 32;
 constexpr unsigned kCopiedRows = 32, kCopiedBytes = 16, kCopiedColumns = 4;
 constexpr unsigned kRowsOfColumn = 32;
 
@@ -28,7 +29,7 @@ struct ScaledOperand {
 
 /// One multiplication, decoded.
 struct ScaledProduct {
-  unsigned column = 0, block = 0;
+  unsigned column = 0, block = 0, depth = 0;
   bool adds = false;
   ScaledOperand a, b;
 };
@@ -46,23 +47,24 @@ static bool readColumn(Warp &warp, const Operand &operand, unsigned lane,
   return address >> 16 == 0;
 }
 
-/// The instruction descriptor of numbers of e2m1 with scales of `block` of
-/// them.
+/// The instruction descriptor of numbers of e2m1, or e4m3 of which 32 lie along
+/// K, with scales of `block` of them.
 static bool decodeShape(Warp &warp, uint32_t word, ScaledProduct &to) {
   to.a.rows = (word >> 24 & 31) << 4;
   to.b.rows = (word >> 17 & 63) << 3;
   to.a.firstScale = word >> 29 & 3;
   to.b.firstScale = word >> 4 & 3;
   bool ofPowers = word >> 23 & 1;
-  unsigned scales = kDepth / to.block;
-  bool known = (word >> 7 & 7) == 1 && (word >> 10 & 3) == 1 &&
+  unsigned scales = to.depth / to.block, type = to.depth == 32 ? 0 : 1;
+  bool known = (word >> 7 & 7) == type && (word >> 10 & 3) == type &&
                !(word & 0x8001'F04F) && ofPowers == (to.block == 32) &&
                to.a.firstScale % scales == 0 && to.b.firstScale % scales == 0;
   bool fits = to.a.rows == 128 && to.b.rows >= 8 && to.b.rows <= 256;
   if (!known || !fits) {
-    warp.fail("instruction descriptor 0x" + Twine::utohexstr(word) +
-              ": expected e2m1 operands of 128 rows and up to 256 columns, "
-              "their type of scales and no other bits");
+    warp.fail(
+        "instruction descriptor 0x" + Twine::utohexstr(word) +
+        ": expected e2m1 or e4m3 operands of 128 rows and up to 256 columns, "
+        "their type of scales and no other bits");
   }
   return known && fits;
 }
@@ -72,10 +74,11 @@ static bool readProduct(Warp &warp, const Instruction &i, unsigned lane,
                         ScaledProduct &to) {
   const std::vector<Operand> &all = i.operands;
   to.block = i.shape[1];
+  to.depth = i.shape[2];
   to.adds = warp.predicate(all[6]) >> lane & 1;
   for (ScaledOperand *operand : {&to.a, &to.b}) {
     operand->numbers.elementBytes = 1;
-    operand->numbers.format = Format::E2M1;
+    operand->numbers.format = to.depth == 32 ? Format::E4M3 : Format::E2M1;
   }
   return readColumn(warp, all[0], lane, to.column) &&
          decodeShape(warp, uint32_t(warp.value(all[3], lane)), to) &&
@@ -100,24 +103,25 @@ static float scaleAt(TensorMemory &tensor, const ScaledOperand &operand,
 
 /// Numbers times their scales.
 static void readScaled(Block &block, unsigned rank,
-                       const ScaledOperand &operand, unsigned ofScale,
-                       float *out, unsigned rowStep, unsigned depthStep) {
+                       const ScaledOperand &operand,
+                       const ScaledProduct &product, float *out,
+                       unsigned rowStep, unsigned depthStep) {
   readOperand(block, operand.numbers, 0, operand.rows, kDepthBytes, out,
               rowStep, depthStep);
   for (unsigned row = 0; row < operand.rows; ++row) {
-    for (unsigned k = 0; k < kDepth; ++k) {
+    for (unsigned k = 0; k < product.depth; ++k) {
       out[row * rowStep + k * depthStep] *=
-          scaleAt(block.tensors[rank], operand, row, k, ofScale);
+          scaleAt(block.tensors[rank], operand, row, k, product.block);
     }
   }
 }
 
 static void multiplyNow(Block &block, unsigned rank,
                         const ScaledProduct &product) {
-  static float a[128 * kDepth], b[kDepth * 256], d[128 * 256];
+  static float a[128 * kMostDepth], b[kMostDepth * 256], d[128 * 256];
   unsigned rows = product.a.rows, columns = product.b.rows;
-  readScaled(block, rank, product.a, product.block, a, kDepth, 1);
-  readScaled(block, rank, product.b, product.block, b, 1, columns);
+  readScaled(block, rank, product.a, product, a, product.depth, 1);
+  readScaled(block, rank, product.b, product, b, 1, columns);
   TensorMemory &tensor = block.tensors[rank];
   auto each = [&](auto visit) {
     for (unsigned i = 0; i < rows * columns; ++i) {
@@ -127,7 +131,7 @@ static void multiplyNow(Block &block, unsigned rank,
   each([&](float &sum, uint32_t word) {
     sum = product.adds ? std::bit_cast<float>(word) : 0.0f;
   });
-  multiply(d, a, b, rows, columns, kDepth);
+  multiply(d, a, b, rows, columns, product.depth);
   each([](float sum, uint32_t &word) { word = std::bit_cast<uint32_t>(sum); });
 }
 

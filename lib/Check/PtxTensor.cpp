@@ -211,14 +211,18 @@ static void relinquish(Warp &warp, const Instruction &) {
 // Names
 //===----------------------------------------------------------------------===//
 
-/// A product of blocks with scales; `shape[1]`: numbers of a block.
+/// A product of blocks with scales; `shape[1]`: numbers of a block, `shape[2]`:
+/// along K.
 static Handler scaledHandlerOf(Instruction &i, ArrayRef<StringRef> modifiers) {
   bool isFine =
       has(modifiers, "kind::mxf4nvf4") && has(modifiers, "scale_vec::4X");
-  bool known = isFine || (has(modifiers, "kind::mxf4") &&
-                          has(modifiers, "scale_vec::2X"));
+  bool isEight =
+      has(modifiers, "kind::mxf8f6f4") && has(modifiers, "scale_vec::1X");
+  bool known =
+      isFine || isEight ||
+      (has(modifiers, "kind::mxf4") && has(modifiers, "scale_vec::2X"));
   i.shape[1] = isFine ? 16 : 32;
-  i.shape[2] = 64;
+  i.shape[2] = isEight ? 32 : 64;
   return known && i.how == 1 && i.operands.size() == 7 ? issueScaledProduct
                                                        : nullptr;
 }

@@ -156,6 +156,7 @@ struct Access {
   bool writes = false;
   bool paged = false;    // through a page table or a vector of rows
   bool peer = false;     // of another device
+  double sharers = 1;    // workgroups that ask for a part each, for all
   bool resident = false; // a cache holds the buffer from the kernel before
 };
 

@@ -159,6 +159,10 @@ LogicalResult KernelReader::addAccess(const BufferUse &use, Region region,
     access.name = kernel.getArgumentName(argument.getArgNumber());
   }
   access.bytes = bytes * *inside;
+  if (auto copy = dyn_cast<CopyOp>(use.op); copy && copy.getMulticast()) {
+    access.sharers =
+        double(copy->getParentOfType<KernelOp>().getCluster().value_or(1));
+  }
   access.executions = nest.executions / work.workgroups();
   access.walked = tilesWalked(use);
   access.uses = gridUses(use, grid, iterations);
@@ -170,7 +174,7 @@ LogicalResult KernelReader::addAccess(const BufferUse &use, Region region,
   access.resident = llvm::is_contained(options.resident, access.name);
   step.extraLatency = use.pageTable ? target.cache.l2LatencyClocks : 0;
   (use.peer ? step.amounts.linkBytes : step.amounts.globalBytes) +=
-      access.bytes;
+      access.bytes / access.sharers;
   step.access = work.accesses.size();
   work.accesses.push_back(std::move(access));
   return success();

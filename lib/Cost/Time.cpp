@@ -4,9 +4,8 @@
 // for each unit, the work of all workgroups on it over its rate. *Recurrence*:
 // the longest cycle of latencies over the trips it spans (Recurrence.h). What a
 // chosen kernel is expected to take follows its trips event by event besides
-// (Simulate.h): between the bounds lies who meets whom on a unit. A loop takes
-// the fill of its dependences and its trips; a workgroup what its chain of ops
-// and loops takes; a round of the grid the larger of that and what any resource
+// (Simulate.h). A loop takes its fill and its trips; a workgroup its chain of
+// ops and loops; a round of the grid the larger of that and what any resource
 // needs for all of it. Rounds, the partial last, and the launch add up.
 //
 // Example, toy GPU, one workgroup of one wave on a unit, a loop that multiplies
@@ -107,8 +106,9 @@ double RoundTimer::sharing(Resource resource, const Step &step) const {
 double RoundTimer::latencyOf(const Step &step) const {
   const Target &target = rates.target;
   double shared = target.shared.latencyClocks;
+  double meeting = shared * step.syncs; // a rendezvous as a word through it
   if (step.meetsPeer) {
-    return target.link.messageLatency * rates.clockHz;
+    return meeting + target.link.messageLatency * rates.clockHz;
   }
   switch (step.kind) {
   case StepKind::Load:
@@ -125,16 +125,17 @@ double RoundTimer::latencyOf(const Step &step) const {
   case StepKind::MatrixRun:
     return step.amounts.row ? step.amounts.row->latencyClocks : 0;
   case StepKind::Exchange:
-    return shared * (1 + step.syncs); // a rendezvous as a word through it
+    return shared + meeting;
   default:
-    return 0;
+    return meeting;
   }
 }
 
-/// Groups of waves of a workgroup that run apart or meet only at syncs.
+/// Groups of waves that run apart or meet only at syncs.
 unsigned RoundTimer::groupsOf(const Body &block) const {
   bool apart = llvm::all_of(block.steps, [](const Step &step) {
-    return step.stream == 0 && step.kind != StepKind::MatrixRun;
+    const MmaRow *row = step.amounts.row;
+    return step.stream == 0 && !(row && row->scope == MmaScope::Single);
   });
   unsigned filling = std::max<int64_t>(
       1, work.waves / rates.target.execution.schedulersPerUnit);
@@ -183,7 +184,7 @@ StepTime RoundTimer::timeOfStep(const Step &step, const Body &block,
   }
 }
 
-/// Matrix pipes that waves use apart; four waves or one thread use all as one.
+/// Matrix pipes that waves use apart; other products use all as one.
 static double pipesOf(const Body &block, const Execution &execution) {
   bool asOne = llvm::any_of(block.steps, [](const Step &step) {
     return step.amounts.row && step.amounts.row->scope != MmaScope::Wave;

@@ -169,7 +169,7 @@ TrafficByAccess trafficOf(const KernelWork &work, const Target &target,
   for (auto [i, access] : llvm::enumerate(work.accesses)) {
     AccessTraffic one;
     double perAddress = access.walked * access.bytes;
-    one.requested = access.bytes * access.executions * count;
+    one.requested = access.bytes * access.executions * count / access.sharers;
     one.distinct = std::min(distinctBytes(work, access), one.requested);
     one.sharers = all[i] > 0 ? atOnce / all[i] : 1;
     double others = streamed - all[i] * perAddress;

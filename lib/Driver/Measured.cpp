@@ -30,10 +30,11 @@ StringRef modelc::nameOf(Measurement kind) {
 
 /// Bytes of an element by its spelling in a table; 0: not one we compute with.
 static double bytesOf(StringRef type) {
-  return type == "bf16" || type == "bfloat16" || type == "half" ? 2
-         : type == "fp8" || type == "int8"                      ? 1
-         : type == "mxfp4" ? 4.25 / 8 // a scale of 8 bits for 32 numbers
-         : type == "nvfp4" ? 4.5 / 8  // for 16
+  return type == "bf16" || type == "bfloat16" || type == "half"   ? 2
+         : type == "fp8" || type == "fp8_block" || type == "int8" ? 1
+         : type == "mxfp8" ? 8.25 / 8 // a scale of 8 bits for 32 numbers
+         : type == "mxfp4" ? 4.25 / 8
+         : type == "nvfp4" ? 4.5 / 8 // for 16
                            : 0;
 }
 

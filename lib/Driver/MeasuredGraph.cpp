@@ -9,6 +9,7 @@
 
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace modelc;
@@ -30,22 +31,40 @@ model.graph @{0}(%tokens: tensor<?xi32>, %batch: !model.batch) -> tensor<?x{3}xb
       .str();
 }
 
-/// Numbers of four bits, a scale for each 32 of them, or for each 16.
+/// Numbers of four or eight bits, a scale for each 32 of them, or for each 16.
 static std::string blockScaledLinear(const MeasuredRow &row) {
   bool isNarrow = row.type == "nvfp4";
+  StringRef number = row.type == "mxfp8" ? "f8E4M3FN" : "f4E2M1FN";
   return around("", "decode", row.k, row.n,
                 formatv(R"(
-  %q, %s = model.quantise %x : tensor<?x{2}xbf16> -> tensor<?x{2}xf4E2M1FN> scale tensor<?x{3}x{4}>
-  %w = model.weight ["{0}"] : tensor<{1}x{2}xf4E2M1FN>
+  %q, %s = model.quantise %x : tensor<?x{2}xbf16> -> tensor<?x{2}x{5}> scale tensor<?x{3}x{4}>
+  %w = model.weight ["{0}"] : tensor<{1}x{2}x{5}>
   %ws = model.weight ["{0}_scale"] : tensor<{1}x{3}x{4}>
-  %y = model.linear %q, %w scaled %s, %ws : tensor<?x{2}xf4E2M1FN>, tensor<{1}x{2}xf4E2M1FN>, tensor<?x{3}x{4}>, tensor<{1}x{3}x{4}> -> tensor<?x{1}xbf16>)",
+  %y = model.linear %q, %w scaled %s, %ws : tensor<?x{2}x{5}>, tensor<{1}x{2}x{5}>, tensor<?x{3}x{4}>, tensor<{1}x{3}x{4}> -> tensor<?x{1}xbf16>)",
                         kSubject, row.n, row.k, row.k / (isNarrow ? 16 : 32),
-                        isNarrow ? "f8E4M3FN" : "f8E8M0FNU")
+                        isNarrow ? "f8E4M3FN" : "f8E8M0FNU", number)
+                    .str());
+}
+
+/// Numbers of 8 bits, a scale for each 128 of them, of the weight for as many
+/// rows too.
+static std::string groupScaledLinear(const MeasuredRow &row) {
+  int64_t groups = row.k / 128, rows = llvm::divideCeil(row.n, 128);
+  return around("", "decode", row.k, row.n,
+                formatv(R"(
+  %q, %s = model.quantise %x : tensor<?x{2}xbf16> -> tensor<?x{2}xf8E4M3FN> scale tensor<?x{3}xf32>
+  %w = model.weight ["{0}"] : tensor<{1}x{2}xf8E4M3FN>
+  %ws = model.weight ["{0}"] block_scale : tensor<{4}x{3}xf32>
+  %y = model.linear %q, %w scaled %s, %ws : tensor<?x{2}xf8E4M3FN>, tensor<{1}x{2}xf8E4M3FN>, tensor<?x{3}xf32>, tensor<{4}x{3}xf32> -> tensor<?x{1}xbf16>)",
+                        kSubject, row.n, row.k, groups, rows)
                     .str());
 }
 
 static std::string linear(const MeasuredRow &row) {
-  if (row.type == "mxfp4" || row.type == "nvfp4") {
+  if (row.type == "fp8_block") {
+    return groupScaledLinear(row);
+  }
+  if (row.type == "mxfp4" || row.type == "nvfp4" || row.type == "mxfp8") {
     return blockScaledLinear(row);
   }
   if (row.type != "fp8") {
@@ -99,6 +118,7 @@ static std::string attention(const MeasuredRow &row) {
   return around("", phase, all, columns, body);
 }
 
+/// What reads the sum is no norm, which would add up itself.
 static std::string allReduce(const MeasuredRow &row) {
   int64_t columns = row.elements / row.rows();
   std::string ranks = ", ranks = " + std::to_string(row.devices) + " : i64";
@@ -107,8 +127,7 @@ static std::string allReduce(const MeasuredRow &row) {
   %w = model.weight ["{0}"] : tensor<{1}x64xbf16>
   %l = model.linear %x, %w : tensor<?x64xbf16>, tensor<{1}x64xbf16> -> tensor<?x{1}xbf16>
   %r = model.all_reduce %l : tensor<?x{1}xbf16>
-  %g = model.weight ["norm"] : tensor<{1}xbf16>
-  %y = model.norm %r, %g eps 1.0e-5 : tensor<?x{1}xbf16>, tensor<{1}xbf16> -> tensor<?x{1}xbf16>)",
+  %y = model.add %r, %r : tensor<?x{1}xbf16>)",
                         kSubject, columns)
                     .str());
 }

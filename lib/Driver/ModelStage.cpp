@@ -4,15 +4,19 @@
 
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 using namespace modelc;
 
 static Precision precisionOf(llvm::StringRef word) {
-  return word == "nvfp4"   ? Precision::Nvfp4
-         : word == "mxfp4" ? Precision::Mxfp4
-         : word == "fp8"   ? Precision::Fp8
-                           : Precision::Bf16;
+  return llvm::StringSwitch<Precision>(word)
+      .Case("fp8", Precision::Fp8)
+      .Case("fp8_block", Precision::Fp8Block)
+      .Case("mxfp8", Precision::Mxfp8)
+      .Case("mxfp4", Precision::Mxfp4)
+      .Case("nvfp4", Precision::Nvfp4)
+      .Default(Precision::Bf16);
 }
 
 static void buildModelPipeline(OpPassManager &manager, model::Phase phase,
@@ -26,6 +30,8 @@ static void buildModelPipeline(OpPassManager &manager, model::Phase phase,
   manager.addPass(createModelQuantise(quantise));
   // Shard before fusing: the all-reduce decides where a residual can go.
   manager.addPass(createModelShard({options.tensorParallel}));
+  // Rotate between them: it moves the sums to where a norm can take them in.
+  manager.addPass(createModelRotate());
   manager.addPass(createModelFuse());
   // Bind last: what is fused is the same in both phases.
   ModelBindOptions bind;

@@ -178,7 +178,7 @@ void ShapePredictor::run() {
 }
 
 double modelc::matrixPeak(StringRef type, const Target &target) {
-  StringRef prefix = type == "fp8"                        ? "f8"
+  StringRef prefix = type.contains("fp8")                 ? "f8"
                      : type == "mxfp4" || type == "nvfp4" ? "f4"
                                                           : "bf16";
   double peak = 0;

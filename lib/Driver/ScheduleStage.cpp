@@ -31,12 +31,12 @@ static void addHandedOn(schedule::KernelOp kernel, const Target &target,
 /// is what would be emitted.
 static FailureOr<double> judge(const KernelSequence &kernels,
                                const KernelFinisher &finisher,
-                               const Target &target, const Bindings &sizes) {
+                               const Target &target, const Bindings &sizes,
+                               CostOptions options) {
   // A candidate that does not fit the machine is no mistake of the user.
   ScopedDiagnosticHandler quiet(kernels.front()->getContext(),
                                 [](Diagnostic &) { return success(); });
   double seconds = 0;
-  CostOptions options;
   for (schedule::KernelOp kernel : kernels) {
     if (failed(finisher.finishUnproven(kernel))) {
       return failure();
@@ -87,14 +87,20 @@ modelc::lowerToFinalSchedule(ModuleOp phases, const Target &target,
   }
   kernels.count = count;
   KernelFinisher finisher(module->getContext(), target);
-  kernels.evaluate = [&](ArrayRef<KernelSequence> candidates,
-                         const SizesOfRun &sizes) {
-    std::vector<FailureOr<double>> seconds;
-    for (const KernelSequence &candidate : candidates) {
-      seconds.push_back(judge(candidate, finisher, target, sizes));
-    }
-    return seconds;
+  auto evaluateWith = [&](const CostOptions &cost) -> EvaluateKernels {
+    return [&, cost](ArrayRef<KernelSequence> candidates,
+                     const SizesOfRun &sizes) {
+      std::vector<FailureOr<double>> seconds;
+      for (const KernelSequence &candidate : candidates) {
+        seconds.push_back(judge(candidate, finisher, target, sizes, cost));
+      }
+      return seconds;
+    };
   };
+  CostOptions followed;
+  followed.chosen = true;
+  kernels.evaluate = evaluateWith({});
+  kernels.follow = evaluateWith(followed);
   if (failed(lowerToSchedule(*module, target, kernels))) {
     return failure();
   }

@@ -181,6 +181,9 @@ static FailureOr<BoxMap> boxMapOf(CopyOp copy) {
   } else {
     boxShape(place, map);
   }
+  if (copy.getMulticast()) {
+    map.boxRows /= copy->getParentOfType<KernelOp>().getCluster().value_or(1);
+  }
   if (!access.valid.empty()) {
     map.rowEnd = access.valid[0];
   }

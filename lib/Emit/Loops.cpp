@@ -55,6 +55,7 @@ LogicalResult KernelPrinter::printOp(Operation *op) {
       .Case<MmaOp>([&](MmaOp o) { return printMma(o); })
       .Case<ReduceOp>([&](ReduceOp o) { return printReduce(o); })
       .Case<RelayoutOp>([&](RelayoutOp o) { return printRelayout(o); })
+      .Case<AnyOp>([&](AnyOp o) { return printAny(o); })
       .Case<WaitOp>([&](WaitOp o) { return printWait(o); })
       .Case<ArriveOp>([&](ArriveOp o) { return printArrive(o); })
       .Case<SyncOp>([&](SyncOp o) { return printSync(o); })

@@ -23,7 +23,10 @@ struct LoopNeed {
   int64_t copies = 1;  ///< trips that the source has one behind the other
 };
 
-/// The same of a kernel.
+/// Matrix instructions of one issuer for one product.
+int64_t matrixInstructionsOf(schedule::MmaOp mma, const Target &target);
+
+/// What a kernel needs of them.
 struct MatrixNeeds {
   std::vector<LoopNeed> loops;  ///< those that multiply, outermost first
   std::optional<int64_t> total; ///< of all trips, where these are known

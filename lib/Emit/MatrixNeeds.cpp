@@ -27,7 +27,7 @@ static const MmaRow *rowOf(MmaOp mma, const Target &target) {
 
 /// Instructions of one issuer: tiles of its part of the result times steps
 /// along K, each as wide as the row allows.
-static int64_t instructionsOf(MmaOp mma, const Target &target) {
+int64_t modelc::matrixInstructionsOf(MmaOp mma, const Target &target) {
   const MmaRow *row = rowOf(mma, target);
   if (!row) {
     return 0;
@@ -100,7 +100,7 @@ MatrixNeeds modelc::matrixNeeds(KernelOp kernel, const Target &target) {
   MatrixNeeds needs;
   needs.total = 0;
   kernel.walk([&](MmaOp mma) {
-    std::optional<int64_t> count = instructionsOf(mma, target);
+    std::optional<int64_t> count = matrixInstructionsOf(mma, target);
     bool isInnermost = true;
     for (auto &[loop, need] : llvm::reverse(loops)) {
       if (!loop->isProperAncestor(mma)) {

@@ -333,8 +333,11 @@ LogicalResult KernelPrinter::printCopy(CopyOp op) {
       at += ", " + text(coordinate);
     }
     auto buffer = cast<BufferType>(op.getSource().getType());
-    line((buffer.getPacked() ? "copyPackedBox" : "copyBox") + caller(op) + "(" +
-         place + ", " + map.name + at + ", " +
+    std::string cluster = std::to_string(kernel.getCluster().value_or(1));
+    line((buffer.getPacked()  ? "copyPackedBox" + caller(op)
+          : op.getMulticast() ? "copyBoxToAll" + caller(op, cluster)
+                              : "copyBox" + caller(op)) +
+         "(" + place + ", " + map.name + at + ", " +
          placeText(op.getArrives(), trip) + ");");
     return success();
   }

@@ -20,7 +20,7 @@ static constexpr StringLiteral kReserved =
     "ceilDiv char chipletOrder columns const continue copyBox copySign "
     "copyTile cos default delete do double e4m3x4 e8m0x4 else erf exp exp2 "
     "f16 f4x2 f8 false fill float floor floorDiv fma for forEach groupedOrder "
-    "i if "
+    "i if isAny "
     "inline int int64_t kInfinity kNaN laneId loadScalar loadShared "
     "loadTensor loadTile log log2 long lookup maximum minimum mma new offset "
     "operator power reduce register relayout return roundEven rows rsqrt "
@@ -190,7 +190,8 @@ static std::string placeRole(AllocOp alloc) {
   bool isRing = false;
   if (auto tile = dyn_cast<TileType>(alloc.getType())) {
     isRing = tile.getSlots() > 1;
-    if (tile.getSpace() == Space::Tensor && !holdsScales(tile)) {
+    if (tile.getSpace() == Space::Tensor && tile.getElementBits() == 32 &&
+        !holdsScales(tile)) {
       return "product";
     }
   } else {

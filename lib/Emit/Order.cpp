@@ -18,6 +18,14 @@ std::string KernelPrinter::flagText(Value buffer, ValueRange coordinates,
   return bufferText(buffer, peer) + " + offset(" + indices + ")";
 }
 
+/// Flags that follow another one were printed with it.
+void KernelPrinter::printFlags(StringRef function, const std::string &value,
+                               ArrayRef<std::string> flags) {
+  if (!flags.empty()) {
+    line(function + "(" + value + ", " + llvm::join(flags, ", ") + ");");
+  }
+}
+
 static SmallVector<MmaOp> asynchronousProducts(Block &block) {
   SmallVector<MmaOp> result;
   block.walk([&](MmaOp mma) {
@@ -117,9 +125,13 @@ LogicalResult KernelPrinter::printWait(WaitOp op) {
                           "the passes to the final form first");
   }
   if (isa<BufferType>(op.getBarrier().getType())) {
-    line("waitForFlag(" +
-         flagText(op.getBarrier(), op.getTrip().drop_back(), {}) + ", " +
-         text(op.getTrip().back()) + ");");
+    SmallVector<std::string> flags;
+    for (Operation *one : op.getFlags()) {
+      auto flag = cast<WaitOp>(one);
+      flags.push_back(
+          flagText(flag.getBarrier(), flag.getTrip().drop_back(), {}));
+    }
+    printFlags("waitForFlags", text(op.getTrip().back()), flags);
     return success();
   }
   line("waitFor(" + placeText(op.getBarrier(), op.getTrip()[0]) + ");");
@@ -139,9 +151,13 @@ static bool multipliesIntoTensor(KernelOp kernel) {
 
 LogicalResult KernelPrinter::printArrive(ArriveOp op) {
   if (isa<BufferType>(op.getBarrier().getType())) {
-    line("raiseFlag(" +
-         flagText(op.getBarrier(), op.getTrip().drop_back(), op.getPeer()) +
-         ", " + text(op.getTrip().back()) + ");");
+    SmallVector<std::string> flags;
+    for (Operation *one : op.getFlags()) {
+      auto flag = cast<ArriveOp>(one);
+      flags.push_back(flagText(flag.getBarrier(), flag.getTrip().drop_back(),
+                               flag.getPeer()));
+    }
+    printFlags("raiseFlags", text(op.getTrip().back()), flags);
     return success();
   }
   std::string barrier = placeText(op.getBarrier(), op.getTrip()[0]);
@@ -150,7 +166,12 @@ LogicalResult KernelPrinter::printArrive(ArriveOp op) {
     line("arriveExpect" + caller(op) + "(" + barrier + ", " +
          std::to_string(*op.getBytes()) + ");");
   } else if (role && !role.getElect()) {
-    line("arriveEachWave(" + barrier + ");");
+    bool all =
+        cast<BarrierType>(op.getBarrier().getType()).getReach() == Reach::All;
+    line((all ? "arriveEachWaveAtAll<" +
+                    std::to_string(kernel.getCluster().value_or(1)) + ">("
+              : "arriveEachWave(") +
+         barrier + ");");
   } else if (!op.getAfter().empty() || multipliesIntoTensor(kernel)) {
     line("arriveAfterMma" + caller(op, multipliesInPairs() ? "Pair" : "") +
          "(" + barrier + ");");

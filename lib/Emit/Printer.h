@@ -117,6 +117,7 @@ private:
   mlir::LogicalResult printMma(schedule::MmaOp op);
   mlir::LogicalResult printReduce(schedule::ReduceOp op);
   mlir::LogicalResult printRelayout(schedule::RelayoutOp op);
+  mlir::LogicalResult printAny(schedule::AnyOp op);
   std::string declareTile(mlir::Value value, llvm::StringRef wish);
   bool handsOn(mlir::Value from, mlir::Operation *user, mlir::Type to);
 
@@ -125,9 +126,12 @@ private:
   mlir::LogicalResult printArrive(schedule::ArriveOp op);
   mlir::LogicalResult printSync(schedule::SyncOp op);
   static bool isStaggered(mlir::Operation *op);
+  void printInterleave(schedule::MmaOp op);
   llvm::SmallVector<std::string> readableAfter(schedule::WaitOp wait);
   std::string flagText(mlir::Value buffer, mlir::ValueRange coordinates,
                        mlir::Value peer);
+  void printFlags(llvm::StringRef function, const std::string &value,
+                  llvm::ArrayRef<std::string> flags);
 
   // Places.cpp
   std::string placeText(mlir::Value place, mlir::Value trip);

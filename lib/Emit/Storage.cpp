@@ -166,8 +166,10 @@ void KernelPrinter::printTensorPlaces() {
            Twine(alloc.getAt().value_or(0)) + "};");
       continue;
     }
+    // A column holds a word.
+    int64_t columns = tile.getColumns() * tile.getElementBits() / 32;
     line((isRing ? "const TensorRing<" : "const TensorPlace<") +
-         Twine(tile.getRows()) + ", " + Twine(tile.getColumns()) +
+         Twine(tile.getRows()) + ", " + Twine(columns) +
          (isRing ? ", " + std::to_string(tile.getSlots()) : "") + "> " + name +
          "{tensor + " + Twine(alloc.getAt().value_or(0)) + "};");
   }

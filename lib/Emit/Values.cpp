@@ -1,11 +1,14 @@
 //===- Values.cpp - Maps, products, reductions, other layouts -------------===//
 
+#include "lib/Emit/MachineCode.h"
 #include "lib/Emit/Printer.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace modelc;
@@ -133,6 +136,22 @@ LogicalResult KernelPrinter::printMapBody(MapOp op,
   return success();
 }
 
+/// Whether a map does nothing but round f32 to bf16 on the way to memory. An
+/// operand of a product stays apart from the one that a product in flight
+/// reads.
+static bool roundsToBf16(MapOp op) {
+  Block &body = op.getBody().front();
+  auto round = dyn_cast<arith::TruncFOp>(body.front());
+  return round && op.getInputs().size() == 1 && op.getNumResults() == 1 &&
+         llvm::all_of(op.getResult(0).getUsers(), llvm::IsaPred<StoreOp>) &&
+         round.getIn() == body.getArgument(0) &&
+         round.getIn().getType().isF32() && round.getType().isBF16() &&
+         body.getTerminator() == round->getNextNode() &&
+         body.getTerminator()->getOperand(0) == round.getResult() &&
+         cast<TileType>(op.getInputs()[0].getType()).getLayout() ==
+             cast<TileType>(op.getResult(0).getType()).getLayout();
+}
+
 LogicalResult KernelPrinter::printMap(MapOp op) {
   for (Value result : op.getResults()) {
     if (failed(verifyFinal(op, result))) {
@@ -162,6 +181,10 @@ LogicalResult KernelPrinter::printMap(MapOp op) {
   if (isConstantMap(op)) {
     line("fill(" + results[0] + ", " +
          text(body.getTerminator()->getOperand(0)) + ");");
+    return success();
+  }
+  if (roundsToBf16(op)) {
+    line("toBf16(" + results[0] + ", " + inputs[0] + ");");
     return success();
   }
   return printMapBody(op, inputs, results, reused);
@@ -194,6 +217,33 @@ bool KernelPrinter::isReadByProduct(LoadOp load) {
     }
   }
   return true;
+}
+
+/// In a loop whose waves read ahead, the moves since the last product go
+/// between the instructions of this one.
+void KernelPrinter::printInterleave(MmaOp op) {
+  constexpr int64_t kReadBits = 128;
+  auto loop = dyn_cast<LoopOp>(op->getParentOp());
+  if (!loop || loop.getStagger() != 1) {
+    return;
+  }
+  int64_t lanes = kernel.getWaves() * target.execution.waveSize;
+  int64_t reads = 0, copies = 0;
+  for (Operation *before = op->getPrevNode(); before && !isa<MmaOp>(before);
+       before = before->getPrevNode()) {
+    if (auto load = dyn_cast<LoadOp>(before)) {
+      auto tile = cast<TileType>(load.getResult().getType());
+      int64_t registers = tile.getLayout().getLayout().inputSize("register");
+      reads += llvm::divideCeil(registers * tile.getElementBits(), kReadBits);
+    } else if (auto copy = dyn_cast<CopyOp>(before)) {
+      auto tile = cast<TileType>(copy.getDestination().getType());
+      copies +=
+          llvm::divideCeil(tile.getBytes(), lanes * target.copy.bytesPerLane);
+    }
+  }
+  line(llvm::formatv("interleave<{0}, {1}, {2}>();",
+                     matrixInstructionsOf(op, target), reads, copies)
+           .str());
 }
 
 LogicalResult KernelPrinter::printMma(MmaOp op) {
@@ -246,6 +296,7 @@ LogicalResult KernelPrinter::printMma(MmaOp op) {
   if (isStaggered(op)) {
     line("priority<0>();");
   }
+  printInterleave(op);
   return success();
 }
 
@@ -268,6 +319,12 @@ LogicalResult KernelPrinter::printReduce(ReduceOp op) {
     call += ", " + placeText(op.getScratch(), {});
   }
   line(call + ");");
+  return success();
+}
+
+LogicalResult KernelPrinter::printAny(AnyOp op) {
+  std::string name = nameOf(op.getResult(), wishFor(op.getResult()));
+  line("const bool " + name + " = isAny(" + text(op.getValue()) + ");");
   return success();
 }
 

@@ -2,8 +2,9 @@
 //
 // Checkpoints in NVFP4 as ModelOpt writes them: linears of layers have four
 // bits, what is ignored has not. They say it in their config.json or, older
-// ones, in hf_quant_config.json beside it. Of other formats the loader reads no
-// scales.
+// ones, in hf_quant_config.json beside it. Checkpoints in 8 bits with a scale
+// for each 128 x 128 weights, as DeepSeek and Qwen publish. Of other formats
+// the loader reads no scales.
 //
 //===----------------------------------------------------------------------===//
 
@@ -53,14 +54,14 @@ static void checkBlock(TableReader &reader) {
 }
 
 /// Fills in the type of the weights, where nothing else is asked for.
-static void setWeights(TableReader &reader, StringRef key) {
+static void setWeights(TableReader &reader, StringRef key, StringRef word) {
   std::string &weights = *reader.getSource().weights;
-  if (!weights.empty() && weights != "nvfp4") {
-    return reader.error(key, "expected --weights=nvfp4, which the checkpoint "
-                             "has, got --weights=" +
-                                 weights);
+  if (!weights.empty() && weights != word) {
+    return reader.error(
+        key, "expected --weights=" + word +
+                 ", which the checkpoint has, got --weights=" + weights);
   }
-  weights = "nvfp4";
+  weights = word;
 }
 
 static bool says(const Node &table, StringRef key, StringRef word) {
@@ -70,7 +71,7 @@ static bool says(const Node &table, StringRef key, StringRef word) {
 
 static std::string otherFormat() {
   return "expected a checkpoint that is not quantised, or by ModelOpt to "
-         "NVFP4; "
+         "NVFP4, or to fp8 with a \"weight_block_size\" of [128, 128]; "
          "take the original one and quantise with --weights=fp8";
 }
 
@@ -100,9 +101,51 @@ static void readSidecar(Source &source) {
   } else {
     checkIgnored(reader, "exclude_modules");
     checkBlock(reader);
-    setWeights(reader, "quant_algo");
+    setWeights(reader, "quant_algo", "nvfp4");
   }
   source.failed |= other.failed;
+}
+
+/// Whether the table says 8 bits in blocks, whose activations get their scales
+/// when they are made.
+static bool isInBlocks(const Node &table) {
+  const Node *size =
+      table.isTable() ? table.find("weight_block_size") : nullptr;
+  return says(table, "quant_method", "fp8") && size &&
+         size->items.size() == 2 &&
+         llvm::all_of(size->items, [](const Node &item) {
+           return item.integer == model::kScaledGroup;
+         });
+}
+
+/// { "quant_method": "fp8", "weight_block_size": [128, 128], ... }: linears of
+/// layers have 8 bits, norms and the head have not, said or not.
+static void readBlocks(TableReader &config, const Node &table) {
+  Source &source = config.getSource();
+  TableReader reader(source, table, ("\"" + kKey + "\"").str());
+  if (reader.has("activation_scheme")) {
+    reader.choice("activation_scheme", {"dynamic"});
+  }
+  if (reader.has("fmt")) {
+    reader.choice("fmt", {"e4m3"});
+  }
+  const Node *kept = reader.find("modules_to_not_convert");
+  if (kept && !kept->isArray() && !kept->isNull()) {
+    source.error(kept->place, "expected an array of names that are not "
+                              "quantised, got " +
+                                  kept->kindName());
+  }
+  for (const Node &item :
+       kept ? ArrayRef<Node>(kept->items) : ArrayRef<Node>()) {
+    StringRef name = item.string;
+    if (name != kHead && !name.ends_with("norm") &&
+        !name.ends_with("embed_tokens")) {
+      source.error(item.place, "expected only norms, embeddings and \"" +
+                                   kHead + "\" not to be quantised, got \"" +
+                                   name + "\"");
+    }
+  }
+  setWeights(config, kKey, "fp8_block");
 }
 
 void modelc::readQuantisation(TableReader &config) {
@@ -111,13 +154,17 @@ void modelc::readQuantisation(TableReader &config) {
   if (!table) {
     return readSidecar(source);
   }
-  if (!says(*table, "quant_method", "modelopt") ||
-      !says(*table, "quant_algo", "NVFP4")) {
+  bool isOfModelOpt = says(*table, "quant_method", "modelopt") &&
+                      says(*table, "quant_algo", "NVFP4");
+  if (!isOfModelOpt && !isInBlocks(*table)) {
     return config.error(kKey, otherFormat());
   }
   if (!source.weights) {
     return config.error(kKey, "expected a checkpoint that is not quantised; "
                               "take its config.json without this table");
+  }
+  if (!isOfModelOpt) {
+    return readBlocks(config, *table);
   }
   TableReader reader(source, *table, ("\"" + kKey + "\"").str());
   checkIgnored(reader, "ignore");
@@ -128,5 +175,5 @@ void modelc::readQuantisation(TableReader &config) {
       checkBlock(inner);
     }
   }
-  setWeights(config, kKey);
+  setWeights(config, kKey, "nvfp4");
 }

@@ -94,10 +94,10 @@ Softmax Decode::walk(Scalar sequence, Scalar kvHead, Value queries,
   Softmax start = Softmax::start(k, tile.queries, shape.headDim);
   auto body = [&](Scalar t, ValueRange carried) {
     Scalar key = k.name("key", (first + t) * static_cast<double>(tile.keys));
-    KeyTile next = {keys, values,  pages,     sequence, kvHead,
-                    key,  context, tile.keys, scale};
+    KeyTile next = {keys, values,  pages, sequence,  kvHead,
+                    key,  context, key,   tile.keys, scale};
     auto isVisible = [&](Element e) { return key + e.column < context; };
-    return addKeys(k, shape, Softmax::of(carried), queries, next, isVisible)
+    return addKeys(k, shape, Softmax::of(carried), queries, next, {isVisible})
         .values();
   };
   return Softmax::of(k.loop("t", trips, expect, start.carried(), body));

@@ -3,7 +3,9 @@
 // A workgroup owns a tile of queries of one sequence and one head and walks the
 // keys that its last query may see, in the paged cache: those of earlier steps
 // and those that this step has appended. Keys beyond are never loaded; those
-// behind single queries of the tile are masked.
+// behind single queries of the tile are masked. Where the tile says so, values
+// are added one trip late, so that their product runs beside the exponentials;
+// there is one more trip then.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,6 +13,7 @@
 #include "lib/Kernels/KernelBuilder.h"
 #include "lib/Kernels/Sequences.h"
 #include "lib/Kernels/Softmax.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace modelc;
@@ -58,22 +61,44 @@ void Prefill::ownQueries(const Sequence &sequence, Scalar first, Scalar head) {
   Scalar position = k.name("position", sequence.past + first);
   Scalar seen =
       minimum(position + static_cast<double>(tile.queries), sequence.context);
-  Scalar trips = k.name("trips", ceilDiv(seen, tile.keys));
+  Scalar trips = ceilDiv(seen, tile.keys);
   // A query in the middle of the new tokens, at the end of its own tile.
   std::string expect = "(context - tokens / sequences / 2 + " +
                        std::to_string(tile.queries / 2) + ") / " +
-                       std::to_string(tile.keys) + " + 0.5";
+                       std::to_string(tile.keys) +
+                       (tile.isDelayed ? " + 1.5" : " + 0.5");
+  // The tiles of keys that are as late as the queries, and the one that ends.
+  std::string expectMasked =
+      "min(1, " +
+      std::to_string(llvm::divideCeil(tile.queries, tile.keys) +
+                     (tile.isDelayed ? 1 : 0)) +
+      " / (" + expect + "))";
+  if (tile.isDelayed) {
+    trips = trips + 1; // the last one sees no keys
+  }
+  trips = k.name("trips", trips);
   Value scale = loadScoreScale(k, shape, keyScale);
   Softmax start = Softmax::start(k, tile.queries, shape.headDim);
+  if (tile.isDelayed) {
+    start.weights =
+        k.fill("weightless", {tile.queries, tile.keys}, shape.element, 0);
+  }
   auto body = [&](Scalar t, ValueRange carried) {
     Scalar key = k.name("key", t * static_cast<double>(tile.keys));
-    KeyTile next = {keys,   values, sequences.pages,  sequence.index,
-                    kvHead, key,    sequence.context, tile.keys,
-                    scale};
+    // The first trip adds no values: all of them lie behind the context.
+    Scalar firstValue = tile.isDelayed
+                            ? select(t < k.constant(1), sequence.context,
+                                     key - static_cast<double>(tile.keys))
+                            : key;
+    KeyTile next = {keys,      values, sequences.pages,       sequence.index,
+                    kvHead,    key,    sequence.context,      firstValue,
+                    tile.keys, scale,  "1 / (" + expect + ")"};
     auto isVisible = [&](Element e) {
       return key + e.column <= position + e.row;
     };
-    return addKeys(k, shape, Softmax::of(carried), queries, next, isVisible)
+    Scalar isMasked = position < key + static_cast<double>(tile.keys - 1);
+    return addKeys(k, shape, Softmax::of(carried), queries, next,
+                   {isVisible, isMasked, expectMasked})
         .values();
   };
   Softmax end = Softmax::of(k.loop("t", trips, expect, start.carried(), body));

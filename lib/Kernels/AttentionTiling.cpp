@@ -80,7 +80,9 @@ bool Tiling::holdsSums(const HeadShape &shape, const PrefillTile &tile,
                        const MmaRow &row) const {
   int64_t most =
       registersPerLane(tile.waves) * tile.waves * target.execution.waveSize;
-  int64_t scores = tile.queries * (tile.keys + tile.keys / 2);
+  // The weights of the trip before are read while these are made.
+  int64_t weights = tile.isDelayed ? tile.keys : tile.keys / 2;
+  int64_t scores = tile.queries * (tile.keys + weights);
   int64_t results = tile.queries * shape.headDim;
   if (row.cSpace == OperandSpace::Register) {
     return 10 * (scores + results) <= 7 * most;
@@ -125,8 +127,9 @@ SmallVector<PrefillTile> Tiling::candidates(const HeadShape &shape) const {
     for (int64_t keys : {128, 64, 32}) {
       for (int64_t waves : {8, 4}) {
         for (int64_t slots : {3, 2}) {
-          consider({queries, keys, waves, slots});
+          consider({queries, keys, waves, slots, /*isDelayed=*/true});
         }
+        consider({queries, keys, waves, 2, /*isDelayed=*/false});
       }
     }
   }
@@ -148,8 +151,10 @@ SmallVector<PrefillTile> Tiling::candidates(const HeadShape &shape) const {
 static std::string describe(const PrefillTile &tile) {
   std::string text = llvm::formatv("{0} queries, {1} keys, {2} waves",
                                    tile.queries, tile.keys, tile.waves);
-  return tile.slots ? text + ", " + std::to_string(tile.slots) + " slots"
-                    : text;
+  if (tile.slots) {
+    text += ", " + std::to_string(tile.slots) + " slots";
+  }
+  return tile.isDelayed ? text + ", values one trip late" : text;
 }
 
 /// Seconds of each tile at one long prompt; their kernels live only as long.
@@ -165,12 +170,15 @@ judge(const Tiling &tiling, OpBuilder &builder, const HeadShape &shape,
   double tokens =
       static_cast<double>(std::min(sizes.longest.maximum, kJudgedTokens));
   double pages = std::ceil(tokens / static_cast<double>(shape.pageSize));
+  const KernelOptions &options = tiling.options;
+  const EvaluateKernels &evaluate =
+      options.follow ? options.follow : options.evaluate;
   std::vector<FailureOr<double>> seconds =
-      tiling.options.evaluate(kernels, {{"tokens", tokens},
-                                        {"sequences", 1},
-                                        {"longest", tokens},
-                                        {"context", tokens},
-                                        {"pages_per_sequence", pages}});
+      evaluate(kernels, {{"tokens", tokens},
+                         {"sequences", 1},
+                         {"longest", tokens},
+                         {"context", tokens},
+                         {"pages_per_sequence", pages}});
   for (KernelSequence &sequence : kernels) {
     sequence.front().erase();
   }

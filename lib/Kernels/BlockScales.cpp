@@ -8,6 +8,9 @@ using namespace modelc;
 using namespace modelc::kernels;
 
 Type BlockScales::wordType() const {
+  if (isByKernel()) {
+    return type;
+  }
   return VectorType::get({schedule::kScalesPerWord}, type);
 }
 
@@ -46,7 +49,13 @@ schedule::LayoutAttr BlockScales::packing() const {
 
 BlockScales kernels::blockScalesOf(Type number, Type scale,
                                    const Target *target) {
-  if (!isa<Float4E2M1FNType>(number)) {
+  if (number.getIntOrFloatBitWidth() == 8 && scale && scale.isF32()) {
+    return {scale, kGroup};
+  }
+  // Eight bits have scales of blocks where these are given.
+  bool isMx8 = number.getIntOrFloatBitWidth() == 8 &&
+               isa_and_nonnull<Float8E8M0FNUType>(scale);
+  if (!isa<Float4E2M1FNType>(number) && !isMx8) {
     return {};
   }
   BlockScales scales;
@@ -70,6 +79,11 @@ SmallVector<int64_t> kernels::scaleShape(const BlockScales &scales,
   bool isOfRun = ShapedType::isDynamic(rows);
   return {isOfRun ? rows : int64_t(llvm::divideCeil(rows, kScaleRows)),
           scales.words(inputs), kScaleRows};
+}
+
+SmallVector<int64_t> kernels::weightScaleShape(const BlockScales &scales,
+                                               int64_t rows, int64_t inputs) {
+  return {int64_t(llvm::divideCeil(rows, kGroup)), scales.words(inputs)};
 }
 
 Place kernels::scalesOfRow(Value buffer, const BlockScales &scales, Scalar row,

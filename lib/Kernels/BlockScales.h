@@ -7,11 +7,17 @@
 // the scales that a tile reads lie side by side. Inside of a group words lie in
 // the order of rows, or in that in which copies to tensor memory read them.
 //
+// Scales in f32, one for each kGroup numbers (fp8_block, the checkpoints of
+// DeepSeek), no matrix unit knows: a kernel multiplies what they scale by
+// itself. A word is one scale. Of a weight, kGroup rows share them too, and
+// they lie as in the checkpoint, a row for each block of rows.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef LIB_KERNELS_BLOCKSCALES_H
 #define LIB_KERNELS_BLOCKSCALES_H
 
+#include "dialects/Model/Model.h"
 #include "lib/Hardware/Hardware.h"
 #include "lib/Kernels/KernelBuilder.h"
 
@@ -20,6 +26,9 @@ namespace modelc::kernels {
 /// Rows whose words lie side by side; tiles begin and end inside of a group.
 inline constexpr int64_t kScaleRows = 256;
 
+/// Numbers along K, and rows of a weight, that share a scale in f32.
+inline constexpr int64_t kGroup = model::kScaledGroup;
+
 struct BlockScales {
   mlir::Type type;   ///< of one scale; null: none
   int64_t block = 0; ///< numbers that share one
@@ -27,8 +36,13 @@ struct BlockScales {
   std::vector<int64_t> order = {};
 
   explicit operator bool() const { return static_cast<bool>(type); }
+  /// Whether kernels multiply by them, as no matrix unit does.
+  bool isByKernel() const { return type && type.isF32(); }
+  int64_t scalesPerWord() const {
+    return isByKernel() ? 1 : schedule::kScalesPerWord;
+  }
   /// Numbers along K that a word of scales covers.
-  int64_t wordNumbers() const { return block * schedule::kScalesPerWord; }
+  int64_t wordNumbers() const { return block * scalesPerWord(); }
   int64_t words(int64_t inputs) const {
     return llvm::divideCeil(inputs, wordNumbers());
   }
@@ -40,8 +54,9 @@ struct BlockScales {
 };
 
 /// The scales that numbers of a type have: four bits as OCP's MXFP4, or with
-/// scales of E4M3 as NVFP4, for each block of 16. As the matrix unit of the
-/// target reads them, if there is one.
+/// scales of E4M3 as NVFP4, for each block of 16; eight bits with scales of
+/// E8M0 as MXFP8, or of f32 for each kGroup. As the matrix unit of the target
+/// reads them, if there is one.
 BlockScales blockScalesOf(mlir::Type number, mlir::Type scale = {},
                           const Target *target = nullptr);
 
@@ -54,6 +69,10 @@ mlir::Type packedType(mlir::Type number);
 /// Groups of rows, words along K, rows of a group. Rows of the run: kDynamic.
 llvm::SmallVector<int64_t> scaleShape(const BlockScales &scales, int64_t rows,
                                       int64_t inputs);
+
+/// Blocks of rows of a weight, blocks along K: scales that kernels multiply by.
+llvm::SmallVector<int64_t> weightScaleShape(const BlockScales &scales,
+                                            int64_t rows, int64_t inputs);
 
 /// The scales from that row and word on: rows of the tile are words, columns
 /// rows of the operand. The rows that are copied together begin there.

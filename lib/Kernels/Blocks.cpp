@@ -12,6 +12,18 @@ static constexpr int64_t kDynamic = ShapedType::kDynamic;
 /// the number. E8M0 has the same exponents.
 static constexpr int64_t kFractionBits = 23, kBias = 127;
 
+int64_t BlockWriter::together() const {
+  return packedNumbers(packedType(result));
+}
+
+Type BlockWriter::stored(Type number) const {
+  return together() == 1 ? number : VectorType::get({together()}, number);
+}
+
+Scalar BlockWriter::numberIn(Scalar element, int64_t index) const {
+  return convert(together() == 1 ? element : numberOf(element, index), k.f32());
+}
+
 SmallVector<int64_t> BlockWriter::matrixShape() const {
   SmallVector<int64_t> shape = vectorShape();
   shape.insert(shape.begin(), kDynamic);
@@ -36,15 +48,19 @@ Place BlockWriter::limited(Place place) const {
 }
 
 Place BlockWriter::blocksAt(Value buffer, Scalar row, Scalar word,
-                            int64_t block) const {
-  Scalar number = k.constant(block), first = k.constant(0);
-  return limited(row ? at(buffer, {row, word, number, first}).walks(1, 3)
-                     : at(buffer, {word, number, first}).walks(0, 2));
+                            int64_t block, ArrayRef<Scalar> lead) const {
+  SmallVector<Scalar> offsets(lead);
+  if (row) {
+    offsets.push_back(row);
+  }
+  auto first = static_cast<int64_t>(offsets.size());
+  offsets.append({word, k.constant(block), k.constant(0)});
+  return limited(at(buffer, offsets).walks(first, first + 2));
 }
 
 Value BlockWriter::load(StringRef name, Value buffer, Scalar row, Scalar word,
                         int64_t block) const {
-  return k.load(name, {words, scales.block / 2},
+  return k.load(name, {words, scales.block / together()},
                 blocksAt(buffer, row, word, block));
 }
 
@@ -76,41 +92,61 @@ Value BlockWriter::fractionOver(Value largest) const {
   });
 }
 
-/// One over the scale e[2] of a block, times that of the tensor, e[3].
-Scalar BlockWriter::inverseOf(Element e) const {
-  Scalar scale = e[2];
+/// A scale in f32; 1 for zeros.
+Value BlockWriter::wholeOver(Value largest) const {
+  return k.map("block_scale", k.f32(), largest, [&](Element e) {
+    Scalar zero = k.number(k.f32(), 0), one = k.number(k.f32(), 1);
+    return select(e[0] > zero, e[0] * (1 / quantisedLimit(result)), one);
+  });
+}
+
+/// One over the scale of a block, times that of the tensor if there is one.
+Scalar BlockWriter::inverseOf(Scalar scale, Scalar ofTensor) const {
+  if (scales.isByKernel()) {
+    return k.number(k.f32(), 1) / scale;
+  }
   if (isPower()) {
     Scalar exponent = k.integer(k.i32(), 2 * kBias) - scale;
     return bitcast(shiftLeft(exponent, kFractionBits), k.f32());
   }
   // A block whose scale rounds to zero is zero.
   Scalar zero = k.number(k.f32(), 0), one = k.number(k.f32(), 1);
-  return select(scale > zero, one / (tensorScale ? scale * e[3] : scale), zero);
+  return select(scale > zero, one / (tensorScale ? scale * ofTensor : scale),
+                zero);
 }
 
-Value BlockWriter::quantise(Value first, Value second, Scalar row, Scalar word,
+Value BlockWriter::quantise(ValueRange numbers, Scalar row, Scalar word,
                             int64_t block) const {
-  Value magnitude = k.map("magnitude", k.f32(), {first, second}, [](Element e) {
-    return maximum(absolute(e[0]), absolute(e[1]));
+  size_t count = numbers.size();
+  Value magnitude = k.map("magnitude", k.f32(), numbers, [&](Element e) {
+    return count == 1 ? absolute(e[0])
+                      : maximum(absolute(e[0]), absolute(e[1]));
   });
   Value largest = k.reduce("largest", Combiner::Max, magnitude, 1);
   // As bits of powers of two, or as numbers.
-  Value scale = isPower() ? powerOver(largest) : fractionOver(largest);
-  Type pair = packedType(result);
-  SmallVector<Value> inputs = {first, second, scale};
+  Value scale = scales.isByKernel() ? wholeOver(largest)
+                : isPower()         ? powerOver(largest)
+                                    : fractionOver(largest);
+  SmallVector<Value> inputs(numbers);
+  inputs.push_back(scale);
   if (tensorScale) {
     inputs.push_back(tensorScale);
   }
-  Value numbers = k.map("quantised", pair, inputs, [&](Element e) {
-    Scalar inverse = inverseOf(e);
-    return packed({e[0] * inverse, e[1] * inverse}, pair);
+  Type element = stored(result);
+  Value quantised = k.map("quantised", element, inputs, [&](Element e) {
+    Scalar inverse = inverseOf(e[count], tensorScale ? e[count + 1] : Scalar());
+    return count == 1 ? convertSaturated(e[0] * inverse, result)
+                      : packed({e[0] * inverse, e[1] * inverse}, element);
   });
-  k.store(numbers, blocksAt(out, row, word, block));
+  k.store(quantised, blocksAt(out, row, word, block));
   return scale;
 }
 
 void BlockWriter::storeScales(ValueRange ofBlocks, Scalar row,
                               Scalar word) const {
+  if (scales.isByKernel()) {
+    return k.store(ofBlocks[0], limited(scalesOfRow(scale, scales, row, word)));
+  }
   Value stored = k.map("scales", scales.wordType(), ofBlocks, [&](Element e) {
     if (!isPower()) {
       return packed({e[0], e[1], e[2], e[3]}, scales.wordType());

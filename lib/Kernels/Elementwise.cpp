@@ -21,8 +21,11 @@ KernelOp kernels::buildElementwise(OpBuilder &builder, const Label &label,
   KernelBuilder k(builder, label.symbol, label.op, tile.waves);
   SmallVector<int64_t> matrix = {ShapedType::kDynamic, columns};
   bool isSum = kind == Elementwise::Add;
-  Value a = k.buffer(isSum ? "a" : "gate", matrix, element);
-  Value b = k.buffer(isSum ? "b" : "up", matrix, element);
+  Value a, b;
+  if (kind != Elementwise::Zeros) {
+    a = k.buffer(isSum ? "a" : "gate", matrix, element);
+    b = k.buffer(isSum ? "b" : "up", matrix, element);
+  }
   Value out = k.buffer("out", matrix, element);
   Scalar m = k.size("m", rows.minimum, rows.maximum);
   RowWriter rowsOf = {k, columns, tile, m};
@@ -35,6 +38,11 @@ KernelOp kernels::buildElementwise(OpBuilder &builder, const Label &label,
         Scalar row = k.name("row", index[0] * static_cast<double>(tile.rows));
         Scalar column =
             k.name("column", index[1] * static_cast<double>(tile.columns));
+        if (kind == Elementwise::Zeros) {
+          k.store(k.fill("zeros", whole, element, 0),
+                  rowsOf.tileAt(out, row, column));
+          return;
+        }
         Value x = k.load("left", whole, rowsOf.tileAt(a, row, column));
         Value y = k.load("right", whole, rowsOf.tileAt(b, row, column));
         Value result = k.map("result", element, {x, y}, [&](Element e) {

@@ -65,20 +65,34 @@ struct LinearTile {
   int64_t splits = 1; ///< parts of the sum, by different workgroups
   /// The weight is the first operand of the matrix instruction.
   bool isSwapped = false;
-  /// Pieces of m and n, each with a product of its own; where there are several
-  /// two groups of waves take turns at the matrix unit.
+  /// Equal pieces of m and n, each with a product of its own.
   int64_t piecesM = 1, piecesN = 1;
-  bool isStaggered() const { return piecesM * piecesN > 1; }
-  int64_t pieceM() const { return m / piecesM; }
-  int64_t pieceN() const { return n / piecesN; }
+  /// Of waves, where there are several pieces: two take turns at the matrix
+  /// unit; the waves of one read for the next product while one runs.
+  int64_t groups = 2;
+  bool hasPieces() const { return piecesM * piecesN > 1; }
+  /// Rows and columns of the products, one for each pair of them: the pieces,
+  /// or else the powers of two that add up to m and n, largest first.
+  llvm::SmallVector<int64_t, 4> rowParts() const { return parts(m, piecesM); }
+  llvm::SmallVector<int64_t, 4> columnParts() const {
+    return parts(n, piecesN);
+  }
+  bool isPowerOfTwo() const {
+    return llvm::isPowerOf2_64(m) && llvm::isPowerOf2_64(n);
+  }
   /// Copies and products have waves of their own, where the target can.
   bool hasRoles = false;
   /// Workgroups, neighbours along m, that multiply together.
   int64_t cluster = 1;
+  /// Neighbours along m, each of which loads a part of the weight for all.
+  int64_t sharers = 1;
   /// Of the ring of operands, at most; 0: as the pipeline chooses.
   int64_t slots = 0;
   /// Of the kernel that adds the parts: rows and columns of d.
   int64_t reduceM = 1, reduceN = 1024, reduceWaves = 4;
+
+private:
+  static llvm::SmallVector<int64_t, 4> parts(int64_t size, int64_t pieces);
 };
 
 /// Arguments: a, w, [a_scales], [w_scales of blocks], [a_scale], [w_scale],
@@ -103,6 +117,18 @@ schedule::KernelOp buildLinearReduce(mlir::OpBuilder &builder,
 struct RowTile {
   int64_t rows = 1, columns = 0;
   int64_t waves = 4;
+  int64_t peers = 8; ///< devices whose parts are held at once, at most
+};
+
+/// In one step all send all to all; in two, slices, then sums of slices.
+enum class Exchange { Reduce, ReduceInTwo, Gather };
+
+struct ExchangeShape {
+  Exchange kind = Exchange::Reduce;
+  int64_t columns = 0; ///< of one device
+  int64_t ranks = 1;   ///< 1: nothing is exchanged
+  mlir::Type element;
+  int64_t stagingRows = 0; ///< capacity of the staging buffer
 };
 
 struct NormShape {
@@ -114,10 +140,14 @@ struct NormShape {
   double epsilon = 0;
   BlockScales scales;          ///< of blocks of the result; none: of rows
   bool isTensorScaled = false; ///< those over one f32 scale of all
+  /// x is the part of one device: what is normed is the sum of all.
+  ExchangeShape exchange;
+  bool isExchanged() const { return exchange.ranks > 1; }
 };
 
-/// Arguments: x, weight, [residual], [tensor_scale], out, [scale], [sum], m. A
-/// result of four bits has scales of blocks.
+/// Arguments: x, weight, [residual], [tensor_scale], [where devices meet, as of
+/// buildExchange, of whole rows], out, [scale], [sum], [rank], m. A result
+/// with scales of blocks has those.
 schedule::KernelOp buildNorm(mlir::OpBuilder &builder, const Label &label,
                              const NormShape &shape, const RowTile &tile,
                              Range rows);
@@ -144,9 +174,9 @@ schedule::KernelOp buildQuantiseBlocks(mlir::OpBuilder &builder,
                                        const QuantiseShape &shape,
                                        const RowTile &tile, Range rows);
 
-enum class Elementwise { Add, Swiglu };
+enum class Elementwise { Add, Swiglu, Zeros };
 
-/// Arguments: a, b, out, m.
+/// Arguments: a, b, out, m; of zeros: out, m.
 schedule::KernelOp buildElementwise(mlir::OpBuilder &builder,
                                     const Label &label, Elementwise kind,
                                     int64_t columns, mlir::Type element,
@@ -204,7 +234,8 @@ schedule::KernelOp buildRopeAppend(mlir::OpBuilder &builder, const Label &label,
 struct PrefillTile {
   int64_t queries = 0, keys = 0; ///< of one workgroup, of one trip
   int64_t waves = 4;
-  int64_t slots = 0; ///< of keys and of values; 0: as the pipeline chooses
+  int64_t slots = 0;      ///< of keys and of values; 0: as the pipeline chooses
+  bool isDelayed = false; ///< values are added one trip late
 };
 
 /// Arguments: q, k_cache, v_cache, [k_scale, v_scale], starts, contexts, pages,
@@ -266,17 +297,6 @@ struct SampleTile {
 schedule::KernelOp buildSample(mlir::OpBuilder &builder, const Label &label,
                                const SampleShape &shape, const SampleTile &tile,
                                Range sequences);
-
-/// In one step all send all to all; in two, slices, then sums of slices.
-enum class Exchange { Reduce, ReduceInTwo, Gather };
-
-struct ExchangeShape {
-  Exchange kind = Exchange::Reduce;
-  int64_t columns = 0; ///< of one device
-  int64_t ranks = 1;
-  mlir::Type element;
-  int64_t stagingRows = 0; ///< capacity of the staging buffer
-};
 
 /// All devices store to all, raise flags, wait, and (reduce) add. Arguments: x,
 /// staging[2, ranks, rows, columns] and flags[tiles, ranks] of every device,

@@ -81,10 +81,12 @@ LogicalResult GraphLowering::lower(model::RopeAppendOp op) {
 /// As many parts of the keys as the machine runs at once, of a few tiles at
 /// least, and all parts of a step.
 std::pair<Value, Value> GraphLowering::splitsOf(const HeadShape &shape) {
-  std::pair<Value, Value> &known = splits[shape.kvHeads];
+  DecodeTile tile = library.decodeTile(shape);
+  std::pair<Value, Value> &known =
+      splits[{shape.kvHeads, shape.pageSize, tile.keys * tile.partTiles,
+              tile.perUnit, tile.maxSplits}];
   if (!known.first) {
     Value sequences = plan.sizes.sequences;
-    DecodeTile tile = library.decodeTile(shape);
     Value groups =
         plan.compute<arith::MulIOp>(sequences, plan.constant(shape.kvHeads));
     Value share = plan.compute<arith::DivSIOp>(

@@ -31,52 +31,128 @@ static StringRef nameOf(Exchange kind) {
   llvm_unreachable("all kinds have names");
 }
 
-Value GraphLowering::meetingPlace(const ExchangeShape &shape, StringRef name,
-                                  bool hasRanks) {
-  int64_t width = library.tileOf(shape).columns;
-  int64_t rows = shape.kind == Exchange::Gather ? library.options.maxSequences
-                                                : shape.stagingRows;
-  int64_t tiles = rows * llvm::divideCeil(shape.columns, width);
-  std::string source =
-      llvm::formatv("{0}_{1}_{2}", name, nameOf(shape.kind), shape.columns);
-  SmallVector<int64_t> extents = {kDynamic};
-  if (hasRanks) {
-    extents.push_back(shape.ranks);
+SmallVector<Value> GraphLowering::meetingPlaces(const ExchangeShape &shape,
+                                                int64_t tileColumns) {
+  bool isInTwo = shape.kind == Exchange::ReduceInTwo;
+  bool isGather = shape.kind == Exchange::Gather;
+  int64_t rows = isGather ? library.options.maxSequences : shape.stagingRows;
+  int64_t pieces = llvm::divideCeil(shape.columns, tileColumns);
+  // Exchanges cut alike share their places: calls follow each other.
+  std::string cut = llvm::formatv("_{0}_{1}x{2}_{3}", nameOf(shape.kind), rows,
+                                  shape.columns, tileColumns);
+  SmallVector<Value> places;
+  auto peers = [&](StringRef name, ArrayRef<int64_t> extents, Type element,
+                   ValueRange sizes) {
+    places.push_back(plan.named({StorageRole::Peer, name.str() + cut,
+                                 SmallVector<int64_t>(extents), element,
+                                 SmallVector<Value>(sizes)}));
+  };
+  if (isInTwo) {
+    int64_t width = pieces * tileColumns / shape.ranks;
+    peers("slices", {2, shape.ranks, rows, width}, shape.element, {});
+    peers("sums", {2, rows, shape.columns}, shape.element, {});
+  } else if (!isGather) {
+    peers("staging", {2, shape.ranks, rows, shape.columns}, shape.element, {});
   }
-  return plan.named({StorageRole::Peer,
-                     source,
-                     extents,
-                     plan.builder.getI32Type(),
-                     {plan.constant(tiles)}});
+  Type number = plan.builder.getI32Type();
+  Value tiles = plan.constant(rows * pieces);
+  peers("flags", {kDynamic, shape.ranks}, number, tiles);
+  if (isInTwo) {
+    peers("ready", {kDynamic, shape.ranks}, number, tiles);
+  }
+  peers("epochs", {kDynamic}, number, tiles);
+  return places;
 }
 
-void GraphLowering::launchExchange(Operation *op, const ExchangeShape &shape,
-                                   Value x, Value out, Value rows) {
-  SmallVector<Value> arguments = {x};
-  bool isInTwo = shape.kind == Exchange::ReduceInTwo;
-  std::string columns = std::to_string(shape.columns);
-  auto peers = [&](const std::string &source, ArrayRef<int64_t> extents) {
-    arguments.push_back(plan.named({StorageRole::Peer,
-                                    source,
-                                    SmallVector<int64_t>(extents),
-                                    shape.element,
-                                    {}}));
-  };
-  if (shape.kind == Exchange::Reduce) {
-    peers("staging_" + columns,
-          {2, shape.ranks, shape.stagingRows, shape.columns});
-  } else if (isInTwo) {
-    peers("slices_" + columns,
-          {2, shape.ranks, shape.stagingRows, shape.columns / shape.ranks});
-    peers("sums_" + columns, {2, shape.stagingRows, shape.columns});
+ExchangeShape GraphLowering::exchangeOf(model::AllReduceOp op) {
+  ExchangeShape shape;
+  shape.columns = columnsOf(op.getX());
+  shape.ranks = static_cast<int64_t>(graph.getRanks());
+  shape.element = elementOf(op.getX());
+  return shape;
+}
+
+model::AllReduceOp kernels::sumOf(model::NormOp norm) {
+  auto sum = norm.getX().getDefiningOp<model::AllReduceOp>();
+  return sum && sum->hasOneUse() && sum->getBlock() == norm->getBlock()
+             ? sum
+             : model::AllReduceOp();
+}
+
+void GraphLowering::launchNorm(const NormShape &shape,
+                               const NormArguments &arguments,
+                               StringRef label) {
+  SmallVector<Value> all = arguments.operands;
+  if (shape.isExchanged()) {
+    llvm::append_range(
+        all,
+        meetingPlaces(shape.exchange, library.tiling.tileOf(shape).columns));
   }
-  arguments.push_back(meetingPlace(shape, "flags", true));
-  if (isInTwo) {
-    arguments.push_back(meetingPlace(shape, "ready", true));
+  llvm::append_range(all, arguments.results);
+  if (shape.isExchanged()) {
+    all.push_back(plan.sizes.rank);
   }
-  arguments.push_back(meetingPlace(shape, "epochs", false));
-  llvm::append_values(arguments, out, plan.sizes.rank, rows);
-  plan.launch(library.exchange(shape), arguments, model::getShortName(op));
+  all.push_back(arguments.rows);
+  plan.launch(library.norm(shape), all, label);
+}
+
+void GraphLowering::launchSum(model::AllReduceOp op, const SumVariant &way,
+                              const NormShape *norm,
+                              const NormArguments &arguments, StringRef label) {
+  ExchangeShape shape = exchangeOf(op);
+  Value x = bufferOf(op.getX()), rows = arguments.rows;
+  std::string name = model::getShortName(op);
+  shape.kind = way.kind.value_or(Exchange::Reduce);
+  shape.stagingRows = library.tiling.stagingRows(shape.kind, shape.ranks);
+  if (way.isFused) {
+    NormShape inside = *norm;
+    inside.exchange = shape;
+    return launchNorm(inside, arguments, (Twine(name) + "_norm").str());
+  }
+  if (way.kind) {
+    SmallVector<Value> all = {x};
+    llvm::append_range(
+        all, meetingPlaces(shape, library.tiling.tileOf(shape).columns));
+    llvm::append_values(all, x, plan.sizes.rank, rows);
+    plan.launch(library.exchange(shape), all, name);
+  } else {
+    CollectiveOp::create(plan.builder, plan.location(),
+                         plan.builder.getStringAttr("all_reduce"), x, rows,
+                         plan.builder.getI64IntegerAttr(shape.ranks),
+                         plan.builder.getStringAttr(name));
+  }
+  if (norm) {
+    launchNorm(*norm, arguments, label);
+  }
+}
+
+/// Memory that a step needs does not depend on which other steps there are.
+void GraphLowering::meetingPlaces(ExchangeShape shape, const SumVariant &way,
+                                  const NormShape *norm) {
+  shape.kind = *way.kind;
+  shape.stagingRows = library.tiling.stagingRows(shape.kind, shape.ranks);
+  NormShape inside = norm ? *norm : NormShape();
+  inside.exchange = shape;
+  RowTile tile = way.isFused ? library.tiling.tileOf(inside)
+                             : library.tiling.tileOf(shape);
+  meetingPlaces(shape, tile.columns);
+}
+
+void GraphLowering::launchSums(model::AllReduceOp op, const NormShape *norm,
+                               const NormArguments &arguments,
+                               StringRef label) {
+  ExchangeShape shape = exchangeOf(op);
+  for (const SumVariant &way : library.tiling.possibleSums(shape, norm)) {
+    meetingPlaces(shape, way, norm);
+  }
+  ArrayRef<SumVariant> ways = library.sums(shape, norm);
+  if (ways.size() == 1) {
+    return launchSum(op, ways[0], norm, arguments, label);
+  }
+  for (const SumVariant &way : ways) {
+    plan.when(arguments.rows, way.rows,
+              [&] { launchSum(op, way, norm, arguments, label); });
+  }
 }
 
 LogicalResult GraphLowering::lower(model::AllReduceOp op) {
@@ -86,28 +162,11 @@ LogicalResult GraphLowering::lower(model::AllReduceOp op) {
                         "reads: it sums in place");
   }
   storage[op.getOut()] = {buffer, rows, {}};
-  ExchangeShape shape = {Exchange::Reduce, columnsOf(op.getX()),
-                         static_cast<int64_t>(graph.getRanks()),
-                         elementOf(op.getX()), 0};
-  Tiling::ExchangeRows most = library.tiling.exchangeRows(shape);
-  int64_t done = 0;
-  auto upTo = [&](Exchange kind, int64_t last) {
-    if (last > done) {
-      shape.kind = kind;
-      shape.stagingRows = last;
-      plan.when(rows, {done + 1, last},
-                [&] { launchExchange(op, shape, buffer, buffer, rows); });
-      done = last;
-    }
-  };
-  upTo(Exchange::Reduce, most.inOne);
-  upTo(Exchange::ReduceInTwo, most.inTwo);
-  plan.when(rows, {done + 1, kNoLimit}, [&] {
-    CollectiveOp::create(plan.builder, plan.location(),
-                         plan.builder.getStringAttr("all_reduce"), buffer, rows,
-                         plan.builder.getI64IntegerAttr(shape.ranks),
-                         plan.builder.getStringAttr(model::getShortName(op)));
-  });
+  auto norm = op->hasOneUse() ? dyn_cast<model::NormOp>(*op->getUsers().begin())
+                              : model::NormOp();
+  if (!norm || sumOf(norm) != op) {
+    launchSums(op, nullptr, {{}, {}, rows}, "");
+  }
   return success();
 }
 
@@ -123,6 +182,10 @@ LogicalResult GraphLowering::lower(model::AllGatherOp op) {
                           shape.element,
                           {plan.constant(library.options.maxSequences)}});
   storage[op.getOut()] = {out, rows, {}};
-  launchExchange(op, shape, bufferOf(op.getX()), out, rows);
+  SmallVector<Value> arguments = {bufferOf(op.getX())};
+  llvm::append_range(
+      arguments, meetingPlaces(shape, library.tiling.tileOf(shape).columns));
+  llvm::append_values(arguments, out, plan.sizes.rank, rows);
+  plan.launch(library.exchange(shape), arguments, model::getShortName(op));
   return success();
 }

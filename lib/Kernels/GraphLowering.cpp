@@ -62,7 +62,7 @@ LogicalResult GraphLowering::lowerOp(Operation *op) {
       .Case<model::LayersOp, model::WeightOp, model::CacheOp, model::EmbedOp,
             model::NormOp, model::LinearOp, model::RopeAppendOp,
             model::AttentionOp, model::SwigluOp, model::AddOp,
-            model::QuantiseOp, model::LastOp, model::SampleOp,
+            model::QuantiseOp, model::ZerosOp, model::LastOp, model::SampleOp,
             model::AllReduceOp, model::AllGatherOp, model::ReturnOp,
             model::YieldOp>([&](auto known) { return lower(known); })
       .Default([](Operation *other) {
@@ -90,7 +90,11 @@ void GraphLowering::releaseOperands(Operation *op) {
     bool isHandedOn = llvm::any_of(op->getResults(), [&](Value other) {
       return bufferOf(other) == bufferOf(operand);
     });
-    if (isLast && !isHandedOn) {
+    // A layer may write what it hands on while others are still read.
+    bool isWanted = llvm::any_of(wanted, [&](const auto &entry) {
+      return entry.second == bufferOf(operand);
+    });
+    if (isLast && !isHandedOn && !isWanted) {
       plan.release(bufferOf(operand));
     }
   }
@@ -130,9 +134,13 @@ BufferType GraphLowering::storedAs(Value value) const {
   SmallVector<int64_t> shape(tensor.getShape());
   Type element = tensor.getElementType(), numbers = scaledBy(value);
   MLIRContext *context = element.getContext();
-  if (BlockScales scales =
-          numbers ? blockScalesOf(numbers, element, &library.tiling.target)
-                  : BlockScales()) {
+  bool isOfBlocks = numbers && tensor.getRank() == 2;
+  BlockScales scales =
+      isOfBlocks ? blockScalesOf(numbers, element, &library.tiling.target)
+                 : BlockScales();
+  // Of a weight they lie as in the checkpoint.
+  bool isStored = scales.isByKernel() && value.getDefiningOp<model::WeightOp>();
+  if (scales && !isStored) {
     return BufferType::get(
         context,
         scaleShape(scales, scaleRows(value, shape[0]), shape[1] * scales.block),
@@ -147,8 +155,8 @@ Value GraphLowering::destination(Value result, Value rows) {
     return buffer;
   }
   BufferType type = storedAs(result);
-  bool isOfBlocks = packedNumbers(type.getElementType()) == kScalesPerWord;
-  return plan.workspace(isOfBlocks ? scaleGroups(rows) : rows,
+  bool isOfGroups = type.getRank() == 3 && scaledBy(result);
+  return plan.workspace(isOfGroups ? scaleGroups(rows) : rows,
                         type.getShape().drop_front(), type.getElementType(),
                         type.getPacked());
 }

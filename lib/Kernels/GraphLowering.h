@@ -6,6 +6,8 @@
 #include "dialects/Model/Model.h"
 #include "lib/Kernels/Library.h"
 #include "lib/Kernels/Plan.h"
+#include <array>
+#include <map>
 
 namespace modelc::kernels {
 
@@ -55,6 +57,7 @@ private:
   mlir::LogicalResult lower(model::AttentionOp op);
   mlir::LogicalResult lower(model::SwigluOp op);
   mlir::LogicalResult lower(model::AddOp op);
+  mlir::LogicalResult lower(model::ZerosOp op);
   mlir::LogicalResult lower(model::QuantiseOp op);
   mlir::LogicalResult lower(model::LastOp op);
   mlir::LogicalResult lower(model::SampleOp op);
@@ -84,13 +87,25 @@ private:
   mlir::Value starts();
   mlir::Value contexts();
   mlir::Value pages();
-  /// Where the devices meet: a buffer of one number for each tile of the
-  /// exchange, or for each tile and rank.
-  mlir::Value meetingPlace(const ExchangeShape &shape, llvm::StringRef name,
-                           bool hasRanks);
-  /// The launch of an exchange on `rows` rows from x to out.
-  void launchExchange(mlir::Operation *op, const ExchangeShape &shape,
-                      mlir::Value x, mlir::Value out, mlir::Value rows);
+  struct NormArguments {
+    llvm::SmallVector<mlir::Value> operands, results;
+    mlir::Value rows;
+  };
+  void launchNorm(const NormShape &shape, const NormArguments &arguments,
+                  llvm::StringRef label);
+  /// Adds up rows in place, or in the norm that is all that reads the sums.
+  void launchSums(model::AllReduceOp op, const NormShape *norm,
+                  const NormArguments &arguments, llvm::StringRef label);
+  void launchSum(model::AllReduceOp op, const SumVariant &way,
+                 const NormShape *norm, const NormArguments &arguments,
+                 llvm::StringRef label);
+  ExchangeShape exchangeOf(model::AllReduceOp op);
+  /// Where the devices meet: staging buffers, flags, counts of calls; of tiles
+  /// of so many columns.
+  llvm::SmallVector<mlir::Value> meetingPlaces(const ExchangeShape &shape,
+                                               int64_t tileColumns);
+  void meetingPlaces(ExchangeShape shape, const SumVariant &way,
+                     const NormShape *norm);
   /// Groups of rows that share a piece of a buffer of scales.
   mlir::Value scaleGroups(mlir::Value rows);
   /// The size where it lies in the range, else 0.
@@ -106,11 +121,14 @@ private:
   llvm::DenseMap<mlir::Value, Storage> storage;
   mlir::Value layer; ///< number of the layer, inside one
   llvm::DenseMap<std::pair<mlir::Value, int64_t>, mlir::Value> limits;
-  /// By number of KV heads.
-  llvm::DenseMap<int64_t, std::pair<mlir::Value, mlir::Value>> splits;
+  /// By all that they follow from: of the heads and of their tile.
+  std::map<std::array<int64_t, 5>, std::pair<mlir::Value, mlir::Value>> splits;
   /// Of the values that a block yields: the buffers they must end up in.
   llvm::DenseMap<mlir::Value, mlir::Value> wanted;
 };
+
+/// The sum over devices that only this norm reads, or null.
+model::AllReduceOp sumOf(model::NormOp norm);
 
 /// The linear with SwiGLU whose weight's blocks the value scales, or null.
 model::LinearOp swigluScaledBy(mlir::Value scale);

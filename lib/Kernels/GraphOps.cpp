@@ -17,9 +17,12 @@ static int64_t columnsOf(Value value) {
   return cast<RankedTensorType>(value.getType()).getDimSize(1);
 }
 
-/// The scales of blocks of `numbers`.
+/// The scales of blocks of `numbers`; those of rows are none.
 static BlockScales scalesFor(Type numbers, Value scale, const Target &target) {
-  return blockScalesOf(numbers, scale ? elementOf(scale) : Type(), &target);
+  bool isOfBlocks =
+      scale && cast<RankedTensorType>(scale.getType()).getRank() == 2;
+  return isOfBlocks ? blockScalesOf(numbers, elementOf(scale), &target)
+                    : BlockScales();
 }
 
 /// Rows of blocks are whole words of scales.
@@ -29,7 +32,7 @@ static LogicalResult verifyWords(Operation *op, const BlockScales &scales,
     return success();
   }
   return op->emitError("expected rows of a multiple of ")
-         << scales.wordNumbers() << " numbers of 4 bits, got " << columns
+         << scales.wordNumbers() << " numbers of few bits, got " << columns
          << "; fewer ranks or other types of weights help";
 }
 
@@ -75,13 +78,16 @@ LogicalResult GraphLowering::lower(model::NormOp op) {
   if (failed(verifyWords(op, shape.scales, shape.columns))) {
     return failure();
   }
-  SmallVector<Value> arguments = buffersOf(op->getOperands());
+  NormArguments arguments = {buffersOf(op->getOperands()), {}, rows};
   for (Value result : op->getResults()) {
     bind(result, rows);
-    arguments.push_back(bufferOf(result));
+    arguments.results.push_back(bufferOf(result));
   }
-  arguments.push_back(rows);
-  plan.launch(library.norm(shape), arguments, model::getShortName(op));
+  if (model::AllReduceOp sum = sumOf(op)) {
+    launchSums(sum, &shape, arguments, model::getShortName(op));
+  } else {
+    launchNorm(shape, arguments, model::getShortName(op));
+  }
   return success();
 }
 
@@ -127,6 +133,15 @@ LogicalResult GraphLowering::lower(model::SwigluOp op) {
   }
   arguments.push_back(rows);
   plan.launch(kernel, arguments, model::getShortName(op));
+  return success();
+}
+
+LogicalResult GraphLowering::lower(model::ZerosOp op) {
+  Value rows = rowsOf(op.getTokens());
+  bind(op.getOut(), rows);
+  plan.launch(library.elementwise(Elementwise::Zeros, columnsOf(op.getOut()),
+                                  elementOf(op.getOut())),
+              {bufferOf(op.getOut()), rows}, model::getShortName(op));
   return success();
 }
 
@@ -182,6 +197,11 @@ void GraphLowering::launchVariant(const LinearShape &shape,
   plan.release(partial);
 }
 
+static bool isScaleOfBlocks(model::LinearOp op, Value operand) {
+  return (operand == op.getXScale() || operand == op.getWeightScale()) &&
+         cast<RankedTensorType>(operand.getType()).getRank() == 2;
+}
+
 LogicalResult GraphLowering::lower(model::LinearOp op) {
   LinearArguments arguments;
   arguments.rows = rowsOf(op.getX());
@@ -196,7 +216,7 @@ LogicalResult GraphLowering::lower(model::LinearOp op) {
   bind(op.getOut(), arguments.rows);
   // Scales, bias and residual; those of blocks beside what they scale.
   for (Value operand : op->getOperands().drop_front(2)) {
-    bool isOfBlocks = model::isEightBit(elementOf(operand));
+    bool isOfBlocks = isScaleOfBlocks(op, operand);
     auto &list = isOfBlocks ? arguments.operands : arguments.epilogue;
     list.push_back(bufferOf(operand));
   }

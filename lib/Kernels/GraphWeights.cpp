@@ -16,17 +16,41 @@ using namespace modelc::schedule;
 
 static constexpr int64_t kDynamic = ShapedType::kDynamic;
 
-/// The type of the scales of a weight's blocks where it is no power of two.
-static Type fineScaleOf(model::WeightOp weight) {
+/// The type of the scales of a weight's blocks where it is not MXFP4's; of
+/// MXFP8 those scales say it too.
+static Type otherScaleOf(model::WeightOp weight) {
   for (Operation *user : weight->getUsers()) {
     auto linear = dyn_cast<model::LinearOp>(user);
-    if (!linear || linear.getWeight() != weight || !linear.getWeightScale()) {
+    bool isScale = linear && linear.getWeightScale() == weight;
+    if (!linear || (linear.getWeight() != weight && !isScale) ||
+        !linear.getWeightScale()) {
       continue;
     }
     Type scale = getElementTypeOrSelf(linear.getWeightScale());
-    return isa<Float8E4M3FNType>(scale) ? scale : Type();
+    bool isMx8 =
+        isa<Float8E8M0FNUType>(scale) &&
+        model::isEightBit(linear.getWeight().getType().getElementType());
+    bool isFine = isa<Float8E4M3FNType>(scale) && !isScale;
+    return isMx8 || isFine ? scale : Type();
   }
   return {};
+}
+
+/// Whether the weight is numbers whose groups have scales in f32, or those.
+static bool isOfGroups(model::WeightOp weight) {
+  auto isGroupScale = [](Value scale) {
+    auto type =
+        scale ? cast<RankedTensorType>(scale.getType()) : RankedTensorType();
+    return type && type.getRank() == 2 && type.getElementType().isF32();
+  };
+  if (weight.getBlockScale()) {
+    return isGroupScale(weight.getResult());
+  }
+  return llvm::any_of(weight->getUsers(), [&](Operation *user) {
+    auto linear = dyn_cast<model::LinearOp>(user);
+    return linear && linear.getWeight() == weight &&
+           isGroupScale(linear.getWeightScale());
+  });
 }
 
 model::LinearOp kernels::swigluScaledBy(Value scale) {
@@ -59,16 +83,19 @@ std::string kernels::sourceOf(model::WeightOp weight, bool isDoubled) {
   if (weight.getStored()) {
     os << " stored " << *weight.getStored();
   }
-  if (Type scale = fineScaleOf(weight)) {
+  if (Type scale = otherScaleOf(weight)) {
     os << " scaled " << scale;
   }
   if (weight.getChannelScale()) {
     os << " channel_scale";
   }
+  if (isOfGroups(weight)) {
+    os << " grouped " << model::kScaledGroup;
+  }
   if (weight.getBlockScale()) {
     os << " block_scale";
     model::LinearOp linear = swigluScaledBy(weight.getResult());
-    int64_t rows = linear ? linear.getOutputs() / 2 : 0;
+    int64_t rows = linear && !isOfGroups(weight) ? linear.getOutputs() / 2 : 0;
     if (rows % kScaleRows != 0) {
       os << " apart " << rows;
     }
@@ -91,6 +118,7 @@ std::string kernels::sourceOf(model::WeightOp weight, bool isDoubled) {
 /// Whether it scales numbers of 8 bits that the machine keeps as their halves.
 bool GraphLowering::isDoubledScale(model::WeightOp op) const {
   bool isScale = op.getChannelScale() ||
+                 (op.getBlockScale() && isOfGroups(op)) ||
                  llvm::any_of(op->getUsers(), llvm::IsaPred<model::CacheOp>);
   return isScale && isHalved(stored(Float8E4M3FNType::get(op->getContext())));
 }

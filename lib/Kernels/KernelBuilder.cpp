@@ -248,8 +248,8 @@ void KernelBuilder::loop(StringRef name, Scalar trips, StringRef expect,
 
 void KernelBuilder::when(Scalar condition, StringRef expect,
                          function_ref<void()> body) {
-  Scalar trips = select(condition, constant(1), constant(0));
-  loop("once", trips, expect, [&](Scalar) { body(); });
+  loop("once", select(condition, constant(1), constant(0)), expect,
+       [&](Scalar) { body(); });
 }
 
 //===----------------------------------------------------------------------===//

@@ -54,6 +54,8 @@ Scalar minimum(Scalar a, Scalar b);
 Scalar maximum(Scalar a, Scalar b);
 Scalar ceilDiv(Scalar a, int64_t b);
 Scalar select(Scalar condition, Scalar yes, Scalar no);
+/// a * b + c of floats, rounded once.
+Scalar multiplyAdd(Scalar a, Scalar b, Scalar c);
 Scalar exp2(Scalar a);
 Scalar rsqrt(Scalar a);
 Scalar absolute(Scalar a);
@@ -131,6 +133,10 @@ struct Axis {
   llvm::StringRef name;
   Scalar extent;
 };
+
+/// Whether an element of `tile` that the wave holds is not zero; waves may
+/// differ.
+Scalar any(KernelBuilder &k, mlir::Value tile);
 
 /// The dialects that kernels are written in.
 void insertKernelDialects(mlir::DialectRegistry &registry);

@@ -59,6 +59,9 @@ struct KernelOptions {
   /// Judges candidates; without it the first legal one in order of a preview
   /// by arithmetic is taken.
   EvaluateKernels evaluate;
+  /// The same, each followed event by event: for candidates that differ in who
+  /// waits for whom. Null: as `evaluate`.
+  EvaluateKernels follow;
   /// Candidates that are judged for one shape and range.
   unsigned maxCandidates = 3;
   SearchCount *count = nullptr; ///< is added to, where somebody asks

@@ -129,7 +129,19 @@ struct Request {
     tile.rows = settings.integer("rows", tile.rows);
     tile.columns = settings.integer("n", 1024);
     tile.waves = settings.integer("waves", tile.waves);
+    tile.peers = settings.integer("peers", tile.peers);
     return tile;
+  }
+  ExchangeShape exchange(int64_t columns, int64_t ranks) const {
+    ExchangeShape shape;
+    shape.kind = settings.flag("gather")   ? Exchange::Gather
+                 : settings.flag("in_two") ? Exchange::ReduceInTwo
+                                           : Exchange::Reduce;
+    shape.columns = columns;
+    shape.ranks = settings.integer("ranks", ranks);
+    shape.element = settings.type("element", bf16);
+    shape.stagingRows = settings.integer("staging", rows().maximum);
+    return shape;
   }
   HeadShape heads() const {
     HeadShape shape;
@@ -168,6 +180,8 @@ static void buildLinearPart(const Request &r, bool isReduce) {
   tile.waves = s.integer("waves", tile.waves);
   tile.splits = s.integer("splits", tile.splits);
   tile.isSwapped = s.flag("swapped");
+  tile.groups = s.integer("groups", 2);
+  tile.sharers = s.integer("sharers", 1);
   tile.piecesM = s.integer("pieces_m", 1);
   tile.piecesN = s.integer("pieces_n", 1);
   tile.hasRoles = s.flag("roles");
@@ -192,6 +206,7 @@ static void buildNormKernel(const Request &r) {
   shape.scales = blockScalesOf(
       shape.result, s.optionalType("scale", r.builder.getContext()), s.target);
   shape.isTensorScaled = s.flag("tensor_scaled");
+  shape.exchange = r.exchange(shape.columns, 1);
   auto build = shape.scales ? buildNormBlocks : buildNorm;
   build(r.builder, r.label, shape, r.rowTile(), r.rows());
 }
@@ -243,6 +258,7 @@ static void buildPrefillKernel(const Request &r) {
   tile.keys = s.integer("keys", 64);
   tile.waves = s.integer("waves", tile.waves);
   tile.slots = s.integer("slots", tile.slots);
+  tile.isDelayed = s.flag("delayed");
   buildAttentionPrefill(r.builder, r.label, r.heads(), tile, r.step());
 }
 
@@ -277,15 +293,8 @@ static void buildSampleKernel(const Request &r) {
 
 static void buildExchangeKernel(const Request &r) {
   Settings &s = r.settings;
-  ExchangeShape shape;
-  shape.kind = s.flag("gather")   ? Exchange::Gather
-               : s.flag("in_two") ? Exchange::ReduceInTwo
-                                  : Exchange::Reduce;
-  shape.columns = s.integer("columns", 256);
-  shape.ranks = s.integer("ranks", 2);
-  shape.element = s.type("element", r.bf16);
-  shape.stagingRows = s.integer("staging", r.rows().maximum);
-  buildExchange(r.builder, r.label, shape, r.rowTile(), r.rows());
+  buildExchange(r.builder, r.label, r.exchange(s.integer("columns", 256), 2),
+                r.rowTile(), r.rows());
 }
 
 /// The families by name.

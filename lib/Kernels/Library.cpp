@@ -34,6 +34,15 @@ FlatSymbolRefAttr Library::once(const Twine &name, Build build) {
   return kernel;
 }
 
+/// Which of the formats with scales of blocks, where a target knows several.
+static std::string nameOf(const BlockScales &scales, Type number,
+                          bool isTensorScaled) {
+  bool isSaid =
+      scales && (!scales.order.empty() || number.getIntOrFloatBitWidth() == 8);
+  return (isSaid ? "_" + word(scales.type) : "") +
+         (isTensorScaled ? "_tensor_scaled" : "");
+}
+
 static std::string nameOf(const LinearShape &shape) {
   std::string name = "linear_" + extent(shape.weightRows()) + "x" +
                      extent(shape.inputs) + "_" + word(shape.element);
@@ -43,9 +52,8 @@ static std::string nameOf(const LinearShape &shape) {
   if (shape.result != shape.element) {
     name += "_" + word(shape.result);
   }
-  if (!shape.blockScales.order.empty()) {
-    name += "_" + word(shape.blockScales.type);
-  }
+  name += nameOf(shape.blockScales, shape.weightElement(),
+                 /*isTensorScaled=*/false);
   std::pair<bool, StringRef> parts[] = {
       {shape.isScaled, "_scaled"},
       {shape.isTensorScaled, "_tensor_scaled"},
@@ -122,37 +130,42 @@ FailureOr<SmallVector<LinearVariant>> Library::linear(Operation *op,
   return variants;
 }
 
-/// Which of the formats with scales of blocks, where a target knows several.
-static std::string nameOf(const BlockScales &scales, bool isTensorScaled) {
-  return (scales.order.empty() ? "" : "_" + word(scales.type)) +
-         (isTensorScaled ? "_tensor_scaled" : "");
+static std::string nameOf(const ExchangeShape &shape) {
+  StringRef kind = shape.kind == Exchange::Gather   ? "all_gather_"
+                   : shape.kind == Exchange::Reduce ? "all_reduce_"
+                                                    : "all_reduce_in_two_";
+  return (kind + extent(shape.columns) + "_" + word(shape.element) + "_r" +
+          extent(shape.ranks))
+      .str();
+}
+
+static std::string nameOf(const NormShape &shape) {
+  std::string name = "norm_" + extent(shape.columns) + "_" +
+                     word(shape.element) + "_" + word(shape.result) +
+                     nameOf(shape.scales, shape.result, shape.isTensorScaled);
+  name += shape.hasResidual ? "_residual" : "";
+  name += shape.hasSum ? "_sum" : "";
+  return shape.isExchanged() ? name + "_of_" + nameOf(shape.exchange) : name;
 }
 
 FlatSymbolRefAttr Library::norm(const NormShape &shape) {
-  std::string name = "norm_" + extent(shape.columns) + "_" +
-                     word(shape.element) + "_" + word(shape.result) +
-                     nameOf(shape.scales, shape.isTensorScaled);
-  name += shape.hasResidual ? "_residual" : "";
-  name += shape.hasSum ? "_sum" : "";
-  return once(name, [&](const Label &label) {
-    bool isBlocks = static_cast<bool>(shape.scales);
-    auto build = isBlocks ? buildNormBlocks : buildNorm;
-    build(builder, label, shape,
-          isBlocks ? tiling.blocksOfWholeRow(shape.columns, shape.scales)
-                   : tiling.wholeRow(shape.columns),
-          allRows());
+  return once(nameOf(shape), [&](const Label &label) {
+    auto build = shape.scales ? buildNormBlocks : buildNorm;
+    build(builder, label, shape, tiling.tileOf(shape),
+          shape.isExchanged() ? Range{1, shape.exchange.stagingRows}
+                              : allRows());
   });
 }
 
 FlatSymbolRefAttr Library::quantise(const QuantiseShape &shape) {
   StringRef kind = shape.isSwiglu ? "swiglu_quantise_" : "quantise_";
   return once(kind + extent(shape.columns) + "_" + word(shape.result) +
-                  nameOf(shape.scales, shape.isTensorScaled),
+                  nameOf(shape.scales, shape.result, shape.isTensorScaled),
               [&](const Label &label) {
                 bool isBlocks = static_cast<bool>(shape.scales);
                 auto build = isBlocks ? buildQuantiseBlocks : buildQuantise;
                 build(builder, label, shape,
-                      isBlocks ? tiling.blocksOfRow(shape.columns)
+                      isBlocks ? tiling.blocksOfRow(shape.columns, shape.scales)
                                : tiling.chunkedRow(shape.columns),
                       allRows());
               });
@@ -160,7 +173,9 @@ FlatSymbolRefAttr Library::quantise(const QuantiseShape &shape) {
 
 FlatSymbolRefAttr Library::elementwise(Elementwise kind, int64_t columns,
                                        Type element) {
-  StringRef verb = kind == Elementwise::Add ? "add_" : "swiglu_";
+  StringRef verb = kind == Elementwise::Add      ? "add_"
+                   : kind == Elementwise::Swiglu ? "swiglu_"
+                                                 : "zeros_";
   return once(verb + extent(columns) + "_" + word(element),
               [&](const Label &label) {
                 buildElementwise(builder, label, kind, columns, element,
@@ -245,21 +260,20 @@ FlatSymbolRefAttr Library::sample(const SampleShape &shape) {
   });
 }
 
-RowTile Library::tileOf(const ExchangeShape &shape) const {
-  return shape.kind == Exchange::ReduceInTwo
-             ? tiling.sliced(shape.columns, shape.ranks)
-             : tiling.piece(shape.columns);
+FlatSymbolRefAttr Library::exchange(const ExchangeShape &shape) {
+  Range rows = shape.kind == Exchange::Gather ? allSequences()
+                                              : Range{1, shape.stagingRows};
+  return once(nameOf(shape), [&](const Label &label) {
+    buildExchange(builder, label, shape, tiling.tileOf(shape), rows);
+  });
 }
 
-FlatSymbolRefAttr Library::exchange(const ExchangeShape &shape) {
-  bool isGather = shape.kind == Exchange::Gather;
-  StringRef kind = isGather                         ? "all_gather_"
-                   : shape.kind == Exchange::Reduce ? "all_reduce_"
-                                                    : "all_reduce_in_two_";
-  Range rows = isGather ? allSequences() : Range{1, shape.stagingRows};
-  return once(kind + extent(shape.columns) + "_" + word(shape.element) + "_r" +
-                  extent(shape.ranks),
-              [&](const Label &label) {
-                buildExchange(builder, label, shape, tileOf(shape), rows);
-              });
+ArrayRef<SumVariant> Library::sums(const ExchangeShape &shape,
+                                   const NormShape *norm) {
+  std::string name = nameOf(shape) + (norm ? "_" + nameOf(*norm) : "");
+  auto [known, isNew] = sumVariants.try_emplace(name);
+  if (isNew) {
+    known->second = tiling.sums(builder, shape, norm);
+  }
+  return known->second;
 }

@@ -44,7 +44,9 @@ public:
   mlir::FlatSymbolRefAttr combine(const HeadShape &shape);
   mlir::FlatSymbolRefAttr sample(const SampleShape &shape);
   mlir::FlatSymbolRefAttr exchange(const ExchangeShape &shape);
-  RowTile tileOf(const ExchangeShape &shape) const;
+  /// How devices add up rows, before a norm if there is one.
+  llvm::ArrayRef<SumVariant> sums(const ExchangeShape &shape,
+                                  const NormShape *norm);
 
   /// Of any step.
   Range allRows() const;
@@ -64,6 +66,7 @@ private:
   llvm::StringMap<mlir::FlatSymbolRefAttr> kernels;
   llvm::StringMap<LinearVariant> linears;
   llvm::StringMap<DecodeTile> decodeTiles;
+  llvm::StringMap<llvm::SmallVector<SumVariant>> sumVariants;
 };
 
 } // namespace modelc::kernels

@@ -5,9 +5,16 @@
 // splits it owns one part of K and writes f32 sums to a workspace; a second
 // kernel owns a tile of d again and adds the parts.
 //
+// Layouts have sizes that are powers of two: a tile of another width is several
+// products side by side, which share the operand that they all read.
+//
 // Swapped, the weight is the first operand of the matrix instruction and the
 // accumulator holds the transposed tile, n x m: so that few rows of a do not
 // leave wide instructions empty.
+//
+// Where the kernel itself multiplies by the scales of blocks, each trip is one
+// block: its product starts from zero and is added, scaled, to the sums in f32.
+// The scales of a trip are loaded two trips before and carried into it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,6 +32,12 @@ static constexpr int64_t kDynamic = ShapedType::kDynamic;
 //===----------------------------------------------------------------------===//
 
 namespace {
+/// Rows or columns of d that products share.
+struct Part {
+  Scalar first;
+  int64_t size;
+};
+
 struct Product {
   LinearWriter &linear;
   const LinearTile &tile;
@@ -42,14 +55,19 @@ struct Product {
     Scalar depth, weightDepth, word;
   };
   Start startOf(Scalar trip);
-  Operand loadInput(Scalar row, Start start);
-  Operand loadWeights(bool isUp, Scalar weightRow, Start start);
+  Operand loadInput(Part rows, Start start);
+  Operand loadWeights(bool isUp, Part weightRows, Start start);
   Value loadScales(StringRef name, Value buffer, Scalar row, Scalar word,
                    int64_t rows);
   Value multiply(StringRef name, Value accumulator, Operand x, Operand y);
-  KernelBuilder::Values step(ValueRange sums, Scalar row,
-                             ArrayRef<Scalar> weightRows, Start start);
-  KernelBuilder::Values walk(Scalar row, Scalar column, Scalar part);
+  /// Scales that the kernel multiplies by: of a, then of each of the rows of w.
+  KernelBuilder::Values loadGroupScales(Scalar row, ArrayRef<Part> weightRows,
+                                        Scalar word);
+  Value addScaled(Value sum, Value product, Value ofInput, Value ofWeight);
+  KernelBuilder::Values step(ValueRange sums, ArrayRef<Part> rows,
+                             ArrayRef<Part> weightRows, Start start);
+  KernelBuilder::Values walk(ArrayRef<Part> rows, ArrayRef<Part> columns,
+                             Scalar part);
 };
 } // namespace
 
@@ -69,9 +87,12 @@ void Product::declareOperands() {
                        scales.wordType(), scales.packing());
   }
   if (scales) {
-    wScales = k.buffer("w_scales",
-                       scaleShape(scales, shape.scaleRows(), shape.inputs),
-                       scales.wordType(), scales.packing());
+    wScales = k.buffer(
+        "w_scales",
+        scales.isByKernel()
+            ? weightScaleShape(scales, shape.weightRows(), shape.inputs)
+            : scaleShape(scales, shape.scaleRows(), shape.inputs),
+        scales.wordType(), scales.packing());
   }
 }
 
@@ -99,6 +120,9 @@ Value Product::loadScales(StringRef name, Value buffer, Scalar row, Scalar word,
                           int64_t rows) {
   KernelBuilder &k = linear.k;
   const BlockScales &scales = linear.shape.blockScales;
+  if (scales.isByKernel()) {
+    return {};
+  }
   if (!buffer) {
     return scales ? ones : Value();
   }
@@ -109,27 +133,26 @@ Value Product::loadScales(StringRef name, Value buffer, Scalar row, Scalar word,
   return k.load(name, {tile.k / scales.wordNumbers(), rows}, place);
 }
 
-Product::Operand Product::loadInput(Scalar row, Start start) {
+Product::Operand Product::loadInput(Part rows, Start start) {
   KernelBuilder &k = linear.k;
   auto buffer = cast<BufferType>(a.getType());
   int64_t packed = packedNumbers(buffer.getElementType());
-  Place place = at(a, {row, start.depth});
+  Place place = at(a, {rows.first, start.depth});
   place = linear.shape.inputs % tile.k != 0
               ? place.valid({linear.m, k.constant(buffer.getShape()[1])})
               : place.valid({linear.m});
-  return {
-      k.load("activations", {tile.pieceM(), tile.k / packed}, place),
-      loadScales("activation_scales", aScales, row, start.word, tile.pieceM())};
+  return {k.load("activations", {rows.size, tile.k / packed}, place),
+          loadScales("activation_scales", aScales, rows.first, start.word,
+                     rows.size)};
 }
 
-Product::Operand Product::loadWeights(bool isUp, Scalar weightRow,
-                                      Start start) {
+Product::Operand Product::loadWeights(bool isUp, Part weightRows, Start start) {
   KernelBuilder &k = linear.k;
   StringRef name = isUp ? "up_weights" : "weights";
   const LinearShape &shape = linear.shape;
   auto buffer = cast<BufferType>(w.getType());
   int64_t packed = packedNumbers(buffer.getElementType());
-  Place place = at(w, {weightRow, start.weightDepth});
+  Place place = at(w, {weightRows.first, start.weightDepth});
   if (shape.inputs % tile.k != 0) {
     place = place.valid(
         {k.constant(shape.weightRows()), k.constant(buffer.getShape()[1])});
@@ -137,12 +160,12 @@ Product::Operand Product::loadWeights(bool isUp, Scalar weightRow,
     place = place.valid({k.constant(shape.weightRows())});
   }
   int64_t ahead = shape.scaleRowsOfGate() - shape.columns;
-  Scalar scaleRow = isUp && wScales && ahead != 0
-                        ? weightRow + static_cast<double>(ahead)
-                        : weightRow;
-  return {k.load(name, {tile.pieceN(), tile.k / packed}, place),
+  Scalar scaleRow = isUp && wScales && ahead != 0 && !linear.isGrouped()
+                        ? weightRows.first + static_cast<double>(ahead)
+                        : weightRows.first;
+  return {k.load(name, {weightRows.size, tile.k / packed}, place),
           loadScales((name + "_scales").str(), wScales, scaleRow, start.word,
-                     tile.pieceN())};
+                     weightRows.size)};
 }
 
 /// One matrix product of the tile `x` of a with the tile `y` of w.
@@ -154,32 +177,84 @@ Value Product::multiply(StringRef name, Value accumulator, Operand x,
   return linear.k.mma(name, accumulator, x.tile, y.tile, x.scales, y.scales);
 }
 
-/// The row or column of a piece.
-static Scalar pieceAt(Scalar first, int64_t piece, int64_t size) {
-  return piece == 0 ? first : first + static_cast<double>(piece * size);
+KernelBuilder::Values
+Product::loadGroupScales(Scalar row, ArrayRef<Part> weightRows, Scalar word) {
+  KernelBuilder &k = linear.k;
+  constexpr double kRows = kScaleRows, kRowsOfWeight = kGroup;
+  Scalar last = k.constant(linear.shape.blockScales.words(linear.shape.inputs));
+  word = k.name("scaled_word", minimum(word, last - 1.0));
+  Place place = at(aScales, {row / kRows, word, row % kScaleRows});
+  KernelBuilder::Values scales = {
+      linear.isSwapped
+          ? k.load("activation_scales", {1, tile.m}, place.walks(1, 2))
+          : k.load("activation_scales", {tile.m, 1}, place.walks(2, 1))};
+  for (Part own : weightRows) {
+    scales.push_back(
+        k.load("weight_scale", {1, 1},
+               at(wScales, {own.first / kRowsOfWeight, word}).walks(0, 1)));
+  }
+  return scales;
 }
 
-/// The products of all pieces, along columns first. What two of them read is
-/// loaded once.
-KernelBuilder::Values Product::step(ValueRange sums, Scalar row,
-                                    ArrayRef<Scalar> weightRows, Start start) {
+Value Product::addScaled(Value sum, Value product, Value ofInput,
+                         Value ofWeight) {
+  KernelBuilder &k = linear.k;
+  Value scale = k.map("scale", k.f32(), {ofInput, ofWeight},
+                      [](Element e) { return e[0] * e[1]; });
+  return k.map("sum", k.f32(), {sum, product, scale},
+               [](Element e) { return e[0] + e[1] * e[2]; });
+}
+
+/// Where each of `sizes` begins.
+static SmallVector<Part> split(Scalar first, ArrayRef<int64_t> sizes) {
+  SmallVector<Part> parts;
+  int64_t before = 0;
+  for (int64_t size : sizes) {
+    Scalar own = before == 0 ? first : first + static_cast<double>(before);
+    parts.push_back({own, size});
+    before += size;
+  }
+  return parts;
+}
+
+/// All products, along columns first. What two of them read is loaded once.
+KernelBuilder::Values Product::step(ValueRange sums, ArrayRef<Part> rows,
+                                    ArrayRef<Part> weightRows, Start start) {
+  KernelBuilder &k = linear.k;
   KernelBuilder::Values next;
+  KernelBuilder::Values later;
+  if (linear.isGrouped()) {
+    Scalar word = start.word + static_cast<double>(kTripsAhead);
+    later = loadGroupScales(rows.front().first, weightRows, word);
+  }
+  ValueRange held = sums.take_back(later.size() * kTripsAhead);
+  ValueRange scales = held.take_front(later.size());
   SmallVector<Operand> weights;
-  for (int64_t i = 0; i < tile.piecesM; ++i) {
-    Operand x = loadInput(pieceAt(row, i, tile.pieceM()), start);
-    for (auto [j, weightRow] : llvm::enumerate(weightRows)) {
+  for (auto [i, part] : llvm::enumerate(rows)) {
+    Operand x = loadInput(part, start);
+    for (auto [j, weightPart] : llvm::enumerate(weightRows)) {
       bool isUp = linear.shape.isSwiglu && j % 2 == 1;
       if (i == 0) {
-        weights.push_back(loadWeights(isUp, weightRow, start));
+        weights.push_back(loadWeights(isUp, weightPart, start));
       }
-      next.push_back(
-          multiply(isUp ? "up" : "sum", sums[next.size()], x, weights[j]));
+      StringRef name = isUp ? "up" : "sum";
+      Value sum = sums[next.size()];
+      if (later.empty()) {
+        next.push_back(multiply(name, sum, x, weights[j]));
+        continue;
+      }
+      Value zero = k.fill("zero", linear.tile(), k.f32(), 0);
+      Value product = multiply("product", zero, x, weights[j]);
+      next.push_back(addScaled(sum, product, scales[0], scales[1 + j]));
     }
   }
+  llvm::append_range(next, held.drop_front(later.size()));
+  next.append(later);
   return next;
 }
 
-KernelBuilder::Values Product::walk(Scalar row, Scalar column, Scalar part) {
+KernelBuilder::Values Product::walk(ArrayRef<Part> rows, ArrayRef<Part> columns,
+                                    Scalar part) {
   KernelBuilder &k = linear.k;
   const LinearShape &shape = linear.shape;
   int64_t steps = llvm::divideCeil(shape.inputs, tile.k);
@@ -189,28 +264,58 @@ KernelBuilder::Values Product::walk(Scalar row, Scalar column, Scalar part) {
   if (steps % tile.splits != 0) {
     trips = maximum(minimum(trips, k.constant(steps) - first), k.constant(0));
   }
-  SmallVector<Scalar> weightRows;
-  for (int64_t j = 0; j < tile.piecesN; ++j) {
-    weightRows.push_back(pieceAt(column, j, tile.pieceN()));
+  SmallVector<Part> weightRows;
+  for (Part own : columns) {
+    weightRows.push_back(own);
     if (shape.isSwiglu) {
-      weightRows.push_back(linear.upRow(weightRows.back()));
+      weightRows.push_back({linear.upRow(own.first), own.size});
     }
   }
   if (shape.blockScales && !aScales) {
     int64_t words = tile.k / shape.blockScales.wordNumbers();
-    ones = k.fillInteger("ones", {words, tile.pieceM()},
+    ones = k.fillInteger("ones", {words, rows.front().size},
                          shape.blockScales.wordType(), kScalesOfOne);
   }
   SmallVector<Carried> sums;
-  for (int64_t piece = 0; piece < tile.piecesM * tile.piecesN; ++piece) {
-    for (int64_t sum = 0; sum < (shape.isSwiglu ? 2 : 1); ++sum) {
-      StringRef name = !shape.isSwiglu ? "sum" : sum == 0 ? "gate" : "up";
-      sums.push_back({name, k.fill("zero", linear.tile(), k.f32(), 0)});
+  for (Part rowPart : rows) {
+    for (auto [j, weightPart] : llvm::enumerate(weightRows)) {
+      StringRef name = !shape.isSwiglu ? "sum" : j % 2 == 0 ? "gate" : "up";
+      Shape own = linear.shapeOf(rowPart.size, weightPart.size);
+      sums.push_back({name, k.fill("zero", own, k.f32(), 0)});
     }
   }
-  return k.loop("t", trips, "", sums, [&](Scalar t, ValueRange carried) {
-    return step(carried, row, weightRows, startOf(first + t));
-  });
+  size_t count = sums.size();
+  for (int64_t ahead = 0; linear.isGrouped() && ahead < kTripsAhead; ++ahead) {
+    Scalar word = startOf(first).word + static_cast<double>(ahead);
+    for (Value scale : loadGroupScales(rows.front().first, weightRows, word)) {
+      sums.push_back({"scale", scale});
+    }
+  }
+  KernelBuilder::Values results =
+      k.loop("t", trips, "", sums, [&](Scalar t, ValueRange carried) {
+        return step(carried, rows, weightRows, startOf(first + t));
+      });
+  results.truncate(count);
+  return results;
+}
+
+/// What the walk has summed: results, or where `partial` is, parts of them.
+static void storeAll(LinearWriter &linear, Value partial, ArrayRef<Value> sums,
+                     ArrayRef<Part> rows, ArrayRef<Part> columns, Scalar part) {
+  size_t ofEach = linear.shape.isSwiglu ? 2 : 1;
+  for (Part ownRows : rows) {
+    for (Part ownColumns : columns) {
+      linear.tileM = ownRows.size;
+      linear.tileN = ownColumns.size;
+      ArrayRef<Value> own = sums.take_front(ofEach);
+      sums = sums.drop_front(ofEach);
+      if (partial) {
+        linear.storeParts(partial, own, ownRows.first, ownColumns.first, part);
+      } else {
+        linear.storeResult(own, ownRows.first, ownColumns.first);
+      }
+    }
+  }
 }
 
 KernelOp kernels::buildLinear(OpBuilder &builder, const Label &label,
@@ -239,23 +344,14 @@ KernelOp kernels::buildLinear(OpBuilder &builder, const Label &label,
     Scalar row = k.name("row", index[0] * static_cast<double>(tile.m));
     Scalar column = k.name("column", index[1] * static_cast<double>(tile.n));
     Scalar part = tile.splits > 1 ? index[2] : k.constant(0);
-    KernelBuilder::Values sums = product.walk(row, column, part);
-    auto perPiece = sums.size() / (tile.piecesM * tile.piecesN);
-    for (int64_t piece = 0; piece < tile.piecesM * tile.piecesN; ++piece) {
-      Scalar rowOfPiece = pieceAt(row, piece / tile.piecesN, tile.pieceM());
-      Scalar columnOfPiece =
-          pieceAt(column, piece % tile.piecesN, tile.pieceN());
-      auto own = ArrayRef<Value>(sums).slice(piece * perPiece, perPiece);
-      if (tile.splits == 1) {
-        linear.storeResult(own, rowOfPiece, columnOfPiece);
-      } else {
-        linear.storeParts(partial, own, rowOfPiece, columnOfPiece, part);
-      }
-    }
+    SmallVector<Part> rows = split(row, tile.rowParts());
+    SmallVector<Part> columns = split(column, tile.columnParts());
+    KernelBuilder::Values sums = product.walk(rows, columns, part);
+    storeAll(linear, partial, sums, rows, columns, part);
   });
   KernelOp kernel = k.finish(label.note);
-  if (tile.isStaggered()) {
-    kernel->setAttr("stagger", builder.getI64IntegerAttr(2));
+  if (tile.hasPieces()) {
+    kernel->setAttr("stagger", builder.getI64IntegerAttr(tile.groups));
   }
   if (tile.hasRoles) {
     kernel->setAttr("roles", builder.getBoolAttr(true));
@@ -263,55 +359,8 @@ KernelOp kernels::buildLinear(OpBuilder &builder, const Label &label,
   if (tile.slots) {
     kernel->setAttr("slots", builder.getI64IntegerAttr(tile.slots));
   }
-  if (tile.cluster > 1) {
-    kernel.setCluster(tile.cluster);
+  if (tile.cluster * tile.sharers > 1) {
+    kernel.setCluster(tile.cluster * tile.sharers);
   }
   return kernel;
-}
-
-KernelOp kernels::buildLinearReduce(OpBuilder &builder, const Label &label,
-                                    const LinearShape &shape,
-                                    const LinearTile &tile, Range rows) {
-  KernelBuilder k(builder, label.symbol, label.op, tile.reduceWaves);
-  LinearTile own;
-  own.m = tile.reduceM;
-  own.n = tile.reduceN;
-  LinearWriter linear(k, shape, own);
-  Value partial =
-      k.buffer("partial", {kDynamic, tile.splits, shape.weightRows()}, k.f32());
-  linear.declareEpilogue();
-  Scalar m = linear.m = k.size("m", rows.minimum, rows.maximum);
-  Scalar rowTiles = k.name("row_tiles", ceilDiv(m, tile.reduceM));
-  Scalar columnTiles =
-      k.constant(llvm::divideCeil(shape.columns, tile.reduceN));
-  k.grid({{"row_tile", rowTiles}, {"column_tile", columnTiles}},
-         [&](ArrayRef<Scalar> index) {
-           Scalar row =
-               k.name("row", index[0] * static_cast<double>(tile.reduceM));
-           Scalar column =
-               k.name("column", index[1] * static_cast<double>(tile.reduceN));
-           KernelBuilder::Values sums;
-           for (int64_t sum = 0; sum < (shape.isSwiglu ? 2 : 1); ++sum) {
-             Scalar base = k.constant(sum * shape.columns);
-             Scalar limit = k.constant((sum + 1) * shape.columns);
-             // All parts are asked for before the first one is awaited.
-             KernelBuilder::Values parts;
-             for (int64_t part = 0; part < tile.splits; ++part) {
-               parts.push_back(
-                   k.load("part_sum", linear.tile(),
-                          linear.tileAt(partial,
-                                        {row, k.constant(part), base + column},
-                                        limit, 0, 2)));
-             }
-             sums.push_back(k.map("sum", k.f32(), parts, [&](Element e) {
-               Scalar value = e[0];
-               for (int64_t part = 1; part < tile.splits; ++part) {
-                 value = value + e[part];
-               }
-               return value;
-             }));
-           }
-           linear.storeResult(sums, row, column);
-         });
-  return k.finish(label.note);
 }

@@ -16,8 +16,13 @@ static std::string describe(const LinearTile &tile) {
   if (tile.splits > 1) {
     text += llvm::formatv(", {0} parts of the sum", tile.splits);
   }
-  text += tile.isStaggered() ? " in two groups" : "";
+  if (tile.hasPieces()) {
+    text += llvm::formatv(" in {0}x{1} pieces", tile.piecesM, tile.piecesN);
+  }
   text += tile.hasRoles ? ", roles" : "";
+  if (tile.sharers > 1) {
+    text += llvm::formatv(", {0} workgroups load together", tile.sharers);
+  }
   if (tile.cluster > 1) {
     text += llvm::formatv(", {0} workgroups together", tile.cluster);
   }
@@ -80,6 +85,21 @@ SmallVector<LinearTile> Tiling::withRoles(const LinearShape &shape,
   return isPossible ? SmallVector<LinearTile>{tile} : SmallVector<LinearTile>();
 }
 
+/// The tile with neighbours that load the weight together, if boxes can land in
+/// several workgroups.
+SmallVector<LinearTile> Tiling::withSharers(const LinearShape &shape,
+                                            LinearTile tile, Range rows) const {
+  tile.hasRoles = true;
+  tile.sharers = 2;
+  const MmaRow *row = rowFor(rowsFor(shape), shape, tile);
+  bool isPossible = target.copy.multicast && tile.cluster == 1 &&
+                    tile.splits == 1 && rows.maximum >= tile.sharers * tile.m &&
+                    row && row->scope == MmaScope::Group4 &&
+                    row->cSpace == OperandSpace::Register &&
+                    reasonAgainst(shape, tile, row).empty();
+  return isPossible ? SmallVector<LinearTile>{tile} : SmallVector<LinearTile>();
+}
+
 FailureOr<Chosen<LinearTile>>
 Tiling::linear(OpBuilder &builder, const LinearShape &shape, Range rows) const {
   SmallVector<LinearTile> list = candidates(shape, rows);
@@ -106,7 +126,8 @@ Tiling::linear(OpBuilder &builder, const LinearShape &shape, Range rows) const {
   auto *best = llvm::min_element(
       judged, [](auto &a, auto &b) { return a.first < b.first; });
   std::rotate(judged.begin(), best, best + 1);
-  // Workgroups that multiply together, or else roles, where they gain enough.
+  // Workgroups that multiply together, or else roles, and then other extents,
+  // where they gain enough.
   auto challenge = [&](ArrayRef<LinearTile> tiles) {
     constexpr double kGain = 0.99;
     for (auto &entry : judge(*this, builder, shape, tiles, rows)) {
@@ -122,6 +143,8 @@ Tiling::linear(OpBuilder &builder, const LinearShape &shape, Range rows) const {
     if (!judged[0].second.hasRoles) {
       challenge(withRoles(shape, judged[0].second));
     }
+    challenge(sums(shape, rows, judged[0].second));
+    challenge(withSharers(shape, judged[0].second, rows));
   }
   auto *next =
       std::min_element(judged.begin() + 1, judged.end(),

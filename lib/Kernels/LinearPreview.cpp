@@ -34,6 +34,7 @@ struct LinearPreview::Workgroup {
   double flop = 0;          ///< of one trip
   double matrixSharing = 1; ///< how much longer where few waves fill the pipes
   double chain = 0;  ///< of reads and products, where waves wait for each other
+  double scaled = 0; ///< vector operations that scale products and add them
   double stored = 0; ///< at the L2 port, once
   double memory = 0, memoryAtEnd = 0; ///< of each trip, and once
   double end = 0;                     ///< latencies after the last trip
@@ -72,14 +73,20 @@ LinearPreview::LinearPreview(const Target &target, const LinearShape &shape,
 }
 
 /// Bytes of both operands that waves read for one trip, shared among them as a
-/// grid that reads least; operands of wider scope are read once.
+/// grid that reads least; operands of wider scope are read by each product.
 static double operandBytes(const LinearTile &tile, const MmaRow &row,
-                           double aBytes, double bBytes) {
+                           double aBytes, double bBytes, double products) {
   if (row.scope != MmaScope::Wave) {
-    return aBytes + bBytes;
+    auto reads = [](ArrayRef<int64_t> parts) {
+      return static_cast<double>(parts.size());
+    };
+    return aBytes * reads(tile.columnParts()) * products +
+           bBytes * reads(tile.rowParts());
   }
-  int64_t m = tile.pieceM() / row.m, n = tile.pieceN() / row.n;
-  int64_t waves = tile.isStaggered() ? tile.waves / 2 : tile.waves;
+  int64_t m = tile.rowParts().front() / row.m;
+  int64_t n = tile.columnParts().front() / row.n;
+  bool taken = tile.hasPieces() && tile.groups > 1;
+  int64_t waves = taken ? tile.waves / 2 : tile.waves;
   std::pair<int64_t, double> best = {0, 0};
   for (int64_t gridM = 1; gridM <= std::min(waves, m); gridM *= 2) {
     int64_t gridN = std::min(waves / gridM, n);
@@ -95,7 +102,7 @@ void LinearPreview::addTrip(Workgroup &one, const LinearTile &tile,
                             const MmaRow &row) const {
   double flop = 2.0 * static_cast<double>(tile.m * tile.n * tile.k) * products;
   double bytes = one.aBytes + one.bBytes;
-  double asked = operandBytes(tile, row, one.aBytes, one.bBytes);
+  double asked = operandBytes(tile, row, one.aBytes, one.bBytes, products);
   double port = target.shared.bytesPerClock;
   double latency = target.shared.latencyClocks;
   one.flop = flop;
@@ -109,13 +116,19 @@ void LinearPreview::addTrip(Workgroup &one, const LinearTile &tile,
     one.chain = 2 * latency + asked / 2 / port +
                 one.matrix * std::max(1.0, one.matrixSharing);
   }
+  if (shape.blockScales.isByKernel()) {
+    return addScaling(one, tile, row);
+  }
   // Scales of a tile of weights that are less than a copy of all lanes are
   // awaited where they are used.
   if (shape.blockScales && tile.n * (tile.k / shape.blockScales.wordNumbers()) <
                                tile.waves * target.execution.waveSize) {
     one.chain += target.memory.latencyClocks;
   }
-  if (tile.isStaggered()) {
+  if (tile.hasPieces() && tile.groups == 1) {
+    // One rendezvous a trip; reads for the next product lie under this one.
+    one.chain = one.matrix + latency;
+  } else if (tile.hasPieces()) {
     // Each product of each group stands between two rendezvous. Where products
     // are short the cost finds about so many latencies a turn.
     constexpr double kRendezvous = 1.5;
@@ -123,6 +136,19 @@ void LinearPreview::addTrip(Workgroup &one, const LinearTile &tile,
         2 * static_cast<double>(tile.piecesM * tile.piecesN) * products;
     one.chain = std::max(one.matrix, turns * kRendezvous * latency);
   }
+}
+
+/// A product is done before it is read, scaled and added.
+void LinearPreview::addScaling(Workgroup &one, const LinearTile &tile,
+                               const MmaRow &row) const {
+  double sums = static_cast<double>(tile.m * tile.n) * products;
+  one.scaled = 2 * sums / target.execution.fp32FlopPerClock;
+  double read = row.cSpace == OperandSpace::Tensor
+                    ? 4 * sums / target.tensorMemory.readBytesPerClock
+                    : 0;
+  double last = row.scope == MmaScope::Wave ? row.latencyClocks
+                                            : one.matrix + row.latencyClocks;
+  one.chain += last + read + one.scaled;
 }
 
 /// What goes to device memory, and what follows the last trip.
@@ -156,10 +182,11 @@ LinearPreview::Workgroup LinearPreview::describe(const LinearTile &tile,
   one.bBytes = products * n * k * weightBytes / cluster;
   auto slotBytes = static_cast<int64_t>(one.aBytes + one.bBytes);
   int64_t most = target.shared.maxBytesPerWorkgroup;
+  // Where products are added by waves, lanes copy.
+  bool areBoxes = target.copy.boxes && row.scope != MmaScope::Wave &&
+                  !shape.blockScales.isByKernel();
   one.slots = tile.slots ? std::min(tile.slots, most / slotBytes)
-                         : target.ringSlots(slotBytes, most,
-                                            target.copy.boxes &&
-                                                row.scope != MmaScope::Wave);
+                         : target.ringSlots(slotBytes, most, areBoxes);
   // Grids of parts of the sum keep their plain order.
   auto ordered = static_cast<double>(target.tileRowsOfChiplet());
   one.groupRows = tile.splits > 1 ? tileRows : std::min(tileRows, ordered);
@@ -187,8 +214,11 @@ double LinearPreview::workgroupsPerUnit(const LinearTile &tile,
     most = std::min(
         most, std::floor(static_cast<double>(target.tensorMemory.columns) *
                          rowsOfSums / sums));
-  } else {
-    double registers = sums / threads + schedule::kAddressRegisters;
+  }
+  bool addsProducts = shape.blockScales.isByKernel();
+  if (row.cSpace != OperandSpace::Tensor || addsProducts) {
+    double registers =
+        (addsProducts ? 2 : 1) * sums / threads + schedule::kAddressRegisters;
     double fragments =
         row.scope == MmaScope::Wave ? ringBytes / 4 / threads * 2 : 0;
     double epilogue = shape.hasResidual ? sums / threads / 2 : 0;
@@ -233,7 +263,7 @@ double LinearPreview::tripClocks(const Workgroup &one, const Load &load) const {
                     static_cast<double>(std::max<int64_t>(one.slots - 1, 1));
   return std::max({matrix, load.perUnit * one.shared, load.perUnit * one.l2,
                    lastLevelClocks(one, load), load.active * one.memory,
-                   inFlight, one.chain});
+                   load.perUnit * one.scaled, inFlight, one.chain});
 }
 
 double LinearPreview::chainClocks(const Workgroup &one,
@@ -251,6 +281,7 @@ double LinearPreview::roundClocks(const Workgroup &one, const Load &load,
   double all = std::max(
       {one.matrix * one.trips * std::max(load.perUnit, one.matrixSharing),
        load.perUnit * one.shared * one.trips,
+       load.perUnit * one.scaled * one.trips,
        load.perUnit * (one.l2 * one.trips + one.stored),
        one.trips * lastLevelClocks(one, load),
        load.active * (one.trips * one.memory + one.memoryAtEnd)});

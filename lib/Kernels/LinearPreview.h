@@ -33,6 +33,8 @@ private:
   double partBytes(const LinearTile &tile) const;
   double bytesPerClock(double read, double written) const;
   void addTrip(Workgroup &one, const LinearTile &tile, const MmaRow &row) const;
+  void addScaling(Workgroup &one, const LinearTile &tile,
+                  const MmaRow &row) const;
   void addMemory(Workgroup &one, const LinearTile &tile) const;
   Workgroup describe(const LinearTile &tile, const MmaRow &row) const;
   double workgroupsPerUnit(const LinearTile &tile, const MmaRow &row,

@@ -27,8 +27,8 @@ void LinearWriter::declareEpilogue() {
   d = k.buffer("d", {kDynamic, shape.columns}, shape.result);
 }
 
-Shape LinearWriter::tile() const {
-  return isSwapped ? Shape{tileN, tileM} : Shape{tileM, tileN};
+Shape LinearWriter::shapeOf(int64_t rows, int64_t columns) const {
+  return isSwapped ? Shape{columns, rows} : Shape{rows, columns};
 }
 
 Place LinearWriter::tileAt(Value buffer, ArrayRef<Scalar> offsets,

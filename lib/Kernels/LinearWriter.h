@@ -13,24 +13,32 @@
 
 namespace modelc::kernels {
 
+/// Trips before its own in which a kernel loads the scales that it multiplies
+/// by: memory takes about as long as two short ones.
+inline constexpr int64_t kTripsAhead = 2;
+
 /// Arguments of the epilogue, and places that know whether tiles are
 /// transposed.
 struct LinearWriter {
   KernelBuilder &k;
   const LinearShape &shape;
   bool isSwapped;
-  int64_t tileM, tileN; ///< of one product
+  int64_t tileM, tileN; ///< of the product that is stored
   bool isRagged;        ///< tiles reach beyond the last column
   mlir::Value aScale, wScale, bias, residual, d;
   Scalar m;
 
   LinearWriter(KernelBuilder &k, const LinearShape &shape,
                const LinearTile &tile)
-      : k(k), shape(shape), isSwapped(tile.isSwapped), tileM(tile.pieceM()),
-        tileN(tile.pieceN()), isRagged(shape.columns % tile.n != 0) {}
+      : k(k), shape(shape), isSwapped(tile.isSwapped), tileM(tile.m),
+        tileN(tile.n), isRagged(shape.columns % tile.n != 0) {}
 
+  /// Whether the kernel multiplies by the scales of blocks.
+  bool isGrouped() const { return shape.blockScales.isByKernel(); }
   void declareEpilogue();
-  Shape tile() const;
+  /// Of so many rows and columns of d.
+  Shape shapeOf(int64_t rows, int64_t columns) const;
+  Shape tile() const { return shapeOf(tileM, tileN); }
   /// A tile of a buffer whose rows are those of d: `dims` walk its rows and
   /// columns.
   Place tileAt(mlir::Value buffer, llvm::ArrayRef<Scalar> offsets,

@@ -13,14 +13,15 @@ using namespace modelc;
 using namespace modelc::kernels;
 using namespace modelc::schedule;
 
-/// The first or second numbers of pairs, in f32.
-static Value half(KernelBuilder &k, const QuantiseShape &shape,
-                  ValueRange pairs, int64_t index) {
-  return k.map(index == 0 ? "first" : "second", k.f32(), pairs, [&](Element e) {
-    Scalar x = convert(numberOf(e[0], index), k.f32());
-    return shape.isSwiglu ? swiglu(x, convert(numberOf(e[1], index), k.f32()))
-                          : x;
-  });
+/// The first or second numbers of elements, in f32.
+static Value numbersOf(const BlockWriter &blocks, const QuantiseShape &shape,
+                       ValueRange elements, int64_t index) {
+  KernelBuilder &k = blocks.k;
+  return k.map(
+      index == 0 ? "first" : "second", k.f32(), elements, [&](Element e) {
+        Scalar x = blocks.numberIn(e[0], index);
+        return shape.isSwiglu ? swiglu(x, blocks.numberIn(e[1], index)) : x;
+      });
 }
 
 KernelOp kernels::buildQuantiseBlocks(OpBuilder &builder, const Label &label,
@@ -30,13 +31,12 @@ KernelOp kernels::buildQuantiseBlocks(OpBuilder &builder, const Label &label,
   const BlockScales &scales = shape.scales;
   BlockWriter blocks{k, shape.columns, scales, shape.result,
                      tile.columns / scales.wordNumbers()};
-  Type pair = VectorType::get({2}, shape.element);
   SmallVector<StringRef> names = {"x"};
   if (shape.isSwiglu) {
     names = {"gate", "up"};
   }
   SmallVector<Value> sources = llvm::map_to_vector(names, [&](StringRef name) {
-    return k.buffer(name, blocks.matrixShape(), pair);
+    return k.buffer(name, blocks.matrixShape(), blocks.stored(shape.element));
   });
   Value tensorScale;
   if (shape.isTensorScaled) {
@@ -53,12 +53,16 @@ KernelOp kernels::buildQuantiseBlocks(OpBuilder &builder, const Label &label,
       blocks.loadTensorScale(tensorScale);
     }
     SmallVector<Value> ofBlocks;
-    for (int64_t block = 0; block < kScalesPerWord; ++block) {
-      SmallVector<Value> pairs = llvm::map_to_vector(sources, [&](Value from) {
-        return blocks.load("x", from, row, word, block);
-      });
-      Value first = half(k, shape, pairs, 0), second = half(k, shape, pairs, 1);
-      ofBlocks.push_back(blocks.quantise(first, second, row, word, block));
+    for (int64_t block = 0; block < scales.scalesPerWord(); ++block) {
+      SmallVector<Value> elements =
+          llvm::map_to_vector(sources, [&](Value from) {
+            return blocks.load("x", from, row, word, block);
+          });
+      SmallVector<Value> numbers;
+      for (int64_t index = 0; index < blocks.together(); ++index) {
+        numbers.push_back(numbersOf(blocks, shape, elements, index));
+      }
+      ofBlocks.push_back(blocks.quantise(numbers, row, word, block));
     }
     blocks.storeScales(ofBlocks, row, word);
   });

@@ -7,8 +7,12 @@ using namespace modelc;
 using namespace modelc::kernels;
 using namespace modelc::schedule;
 
-Place RowWriter::tileAt(Value buffer, Scalar row, Scalar column) const {
-  Place place = at(buffer, {row, column}).walks(0, 1);
+Place RowWriter::tileAt(Value buffer, Scalar row, Scalar column,
+                        ArrayRef<Scalar> lead) const {
+  SmallVector<Scalar> offsets(lead);
+  offsets.append({row, column});
+  auto first = static_cast<int64_t>(lead.size());
+  Place place = at(buffer, offsets).walks(first, first + 1);
   return columns % tile.columns == 0 ? place.valid({m})
                                      : place.valid({m, k.constant(columns)});
 }

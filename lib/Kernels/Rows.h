@@ -16,8 +16,9 @@ struct RowWriter {
   const RowTile &tile;
   Scalar m;
 
-  /// A tile of a [m, columns] buffer.
-  Place tileAt(mlir::Value buffer, Scalar row, Scalar column) const;
+  /// A tile of a [m, columns] buffer, behind coordinates of its own.
+  Place tileAt(mlir::Value buffer, Scalar row, Scalar column,
+               llvm::ArrayRef<Scalar> lead = {}) const;
   /// As many columns of a [columns] buffer.
   Place vectorAt(mlir::Value buffer, Scalar column) const;
   /// The largest magnitude of each row of an f32 tile.

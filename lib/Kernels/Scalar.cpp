@@ -166,6 +166,14 @@ Scalar kernels::select(Scalar condition, Scalar yes, Scalar no) {
   return make<arith::SelectOp>(yes, condition.value, yes.value, no.value);
 }
 
+Scalar kernels::multiplyAdd(Scalar a, Scalar b, Scalar c) {
+  return make<math::FmaOp>(a, a.value, b.value, c.value);
+}
+Scalar kernels::any(KernelBuilder &k, Value tile) {
+  OpBuilder &builder = k.builder;
+  return {&k, schedule::AnyOp::create(builder, tile.getLoc(),
+                                      builder.getI1Type(), tile)};
+}
 Scalar kernels::exp2(Scalar a) { return make<math::Exp2Op>(a, a.value); }
 Scalar kernels::rsqrt(Scalar a) { return make<math::RsqrtOp>(a, a.value); }
 Scalar kernels::absolute(Scalar a) { return make<math::AbsFOp>(a, a.value); }

@@ -10,25 +10,42 @@ using namespace modelc::schedule;
 
 static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 static constexpr double kLog2E = 1.4426950408889634;
+/// By what a score may exceed the maximum that powers are taken against before
+/// all is scaled anew: powers to 2^8 lose nothing in f32 and bf16.
+static constexpr double kSlack = 8;
 
 Softmax Softmax::start(KernelBuilder &k, int64_t queries, int64_t headDim) {
   return {k.fill("zero", {queries, headDim}, k.f32(), 0),
           k.fill("lowest", {queries, 1}, k.f32(), -kInfinity),
-          k.fill("none", {queries, 1}, k.f32(), 0)};
+          k.fill("none", {queries, 1}, k.f32(), 0),
+          {}};
 }
 
 Softmax Softmax::of(ValueRange carried) {
-  return {carried[0], carried[1], carried[2]};
+  return {carried[0], carried[1], carried[2],
+          carried.size() > 3 ? carried[3] : Value()};
 }
 
 SmallVector<Carried> Softmax::carried() const {
-  return {{"o", result}, {"max", maximum}, {"sum", sum}};
+  SmallVector<Carried> list = {{"o", result}, {"max", maximum}, {"sum", sum}};
+  if (weights) {
+    list.push_back({"weights", weights});
+  }
+  return list;
+}
+
+KernelBuilder::Values Softmax::values() const {
+  KernelBuilder::Values list = {result, maximum, sum};
+  if (weights) {
+    list.push_back(weights);
+  }
+  return list;
 }
 
 /// A tile of keys or values in the type of the queries.
 static Value loadCache(KernelBuilder &k, StringRef name, const HeadShape &shape,
-                       Value cache, const KeyTile &tile) {
-  Place place = at(cache, {tile.first, tile.kvHead, k.constant(0)})
+                       Value cache, const KeyTile &tile, Scalar first) {
+  Place place = at(cache, {first, tile.kvHead, k.constant(0)})
                     .walks(0, 2)
                     .pages(tile.pages, tile.sequence, shape.pageSize)
                     .valid({tile.context});
@@ -56,41 +73,96 @@ Value kernels::loadScoreScale(KernelBuilder &k, const HeadShape &shape,
                [&](Element e) { return e[0] * scoreScale(shape); });
 }
 
+/// Products of queries and the keys that they see, elsewhere minus infinity.
+static Value seen(KernelBuilder &k, Value products, const Mask &mask) {
+  auto masked = [&](Value scores) {
+    return k.map("scores", k.f32(), scores, [&](Element e) {
+      return select(mask.isVisible(e), e[0], k.number(k.f32(), -kInfinity));
+    });
+  };
+  if (!mask.isNeeded) {
+    return masked(products);
+  }
+  Scalar once = select(*mask.isNeeded, k.constant(1), k.constant(0));
+  return k.loop("masked", once, mask.expect, {{"scores", products}},
+                [&](Scalar, ValueRange carried) {
+                  return KernelBuilder::Values{masked(carried[0])};
+                })[0];
+}
+
+static Value decayed(KernelBuilder &k, Value sums, Value decay) {
+  return k.map("decayed", k.f32(), {sums, decay},
+               [](Element e) { return e[0] * e[1]; });
+}
+
+/// The same, left out where the factor of every row is one.
+static Value decayedIfAny(KernelBuilder &k, Value sums, Value decay,
+                          StringRef expect) {
+  Value decays = k.map("decays", k.f32(), decay,
+                       [&](Element e) { return k.number(k.f32(), 1) - e[0]; });
+  Scalar once = select(any(k, decays), k.constant(1), k.constant(0));
+  return k.loop("decaying", once, expect, {{"o", sums}},
+                [&](Scalar, ValueRange carried) {
+                  return KernelBuilder::Values{decayed(k, carried[0], decay)};
+                })[0];
+}
+
 Softmax kernels::addKeys(KernelBuilder &k, const HeadShape &shape,
                          Softmax softmax, Value queries, const KeyTile &tile,
-                         Visible isVisible) {
+                         const Mask &mask) {
   Type f32 = k.f32();
   int64_t rows = cast<TileType>(queries.getType()).getRows();
+  auto addValues = [&](Value sums, Value weights) {
+    Value values =
+        loadCache(k, "values", shape, tile.values, tile, tile.firstValue);
+    return k.mmaPlain("o", sums, weights, values);
+  };
   Value zero = k.fill("zero", {rows, tile.count}, f32, 0);
-  Value keys = loadCache(k, "keys", shape, tile.keys, tile);
+  Value keys = loadCache(k, "keys", shape, tile.keys, tile, tile.first);
   Value products = k.mma("products", zero, queries, keys);
-  SmallVector<Value> inputs = {products};
-  if (tile.scale) {
-    inputs.push_back(tile.scale);
+  Value result = softmax.result;
+  if (softmax.weights) {
+    result = addValues(result, softmax.weights);
   }
-  Value scores = k.map("scores", f32, inputs, [&](Element e) {
-    Scalar isSeen = isVisible(e);
-    Scalar score = tile.scale ? e[0] * e[1] : e[0] * scoreScale(shape);
-    return select(isSeen, score, k.number(f32, -kInfinity));
-  });
+  Value scores = seen(k, products, mask);
   Value best = k.reduce("best", Combiner::Max, scores, 1);
-  // Every tile has a key that each query sees, so the maximum is finite.
-  Value maximum = k.map("max", f32, {softmax.maximum, best},
-                        [](Element e) { return kernels::maximum(e[0], e[1]); });
+  auto with = [&](std::initializer_list<Value> values) {
+    SmallVector<Value> inputs(values);
+    if (tile.scale) {
+      inputs.push_back(tile.scale);
+    }
+    return inputs;
+  };
+  auto scale = [&](Element e, unsigned last) {
+    return tile.scale ? e[last] : k.number(f32, scoreScale(shape));
+  };
+  // Some tile has a key that each query sees, so the maximum is finite.
+  Value maximum =
+      k.map("max", f32, with({softmax.maximum, best}), [&](Element e) {
+        Scalar found = e[1] * scale(e, 2);
+        return softmax.weights
+                   ? select(found - e[0] > k.number(f32, kSlack), found, e[0])
+                   : kernels::maximum(e[0], found);
+      });
   Value decay = k.map("decay", f32, {softmax.maximum, maximum},
                       [](Element e) { return exp2(e[0] - e[1]); });
-  Value powers = k.map("powers", f32, {scores, maximum},
-                       [](Element e) { return exp2(e[0] - e[1]); });
+  Value shift = k.map("shift", f32, maximum,
+                      [&](Element e) { return k.number(f32, 0) - e[0]; });
+  Value powers = k.map("powers", f32, with({scores, shift}), [&](Element e) {
+    return exp2(multiplyAdd(e[0], scale(e, 2), e[1]));
+  });
   Value added = k.reduce("added", Combiner::Add, powers, 1);
   Value sum = k.map("sum", f32, {softmax.sum, decay, added},
                     [](Element e) { return e[0] * e[1] + e[2]; });
   Value weights = k.map("weights", shape.element, powers, [&](Element e) {
     return convert(e[0], shape.element);
   });
-  Value decayed = k.map("decayed", f32, {softmax.result, decay},
-                        [](Element e) { return e[0] * e[1]; });
-  Value values = loadCache(k, "values", shape, tile.values, tile);
-  return {k.mmaPlain("o", decayed, weights, values), maximum, sum};
+  if (!softmax.weights) {
+    result = decayed(k, result, decay);
+    return {addValues(result, weights), maximum, sum, {}};
+  }
+  result = decayedIfAny(k, result, decay, tile.expectFirst);
+  return {result, maximum, sum, weights};
 }
 
 Value kernels::finishSoftmax(KernelBuilder &k, const HeadShape &shape,

@@ -6,17 +6,22 @@
 #include "lib/Kernels/Families.h"
 #include "lib/Kernels/KernelBuilder.h"
 
+#include <optional>
+
 namespace modelc::kernels {
 
 /// Unnormalised result (queries x headDim), largest score and sum of powers of
 /// each query, in base 2. One after the other they are what a loop carries.
 struct Softmax {
   mlir::Value result, maximum, sum;
+  /// queries x keys, of the tile before, whose values have not been added yet;
+  /// null where they are added at once.
+  mlir::Value weights = {};
 
   static Softmax start(KernelBuilder &k, int64_t queries, int64_t headDim);
   static Softmax of(mlir::ValueRange carried);
   llvm::SmallVector<Carried> carried() const;
-  KernelBuilder::Values values() const { return {result, maximum, sum}; }
+  KernelBuilder::Values values() const;
 };
 
 /// One tile of keys in the cache of a sequence.
@@ -24,8 +29,11 @@ struct KeyTile {
   mlir::Value keys, values; ///< buffers
   mlir::Value pages;
   Scalar sequence, kvHead, first, context;
+  Scalar firstValue; ///< of the values that are added: of the tile before
+                     ///< where the softmax has weights
   int64_t count;     ///< keys of the tile
   mlir::Value scale; ///< of scores, in base 2, 1 x 1; null: that of headDim
+  std::string expectFirst = {}; ///< the part of the trips that is the first
 };
 
 /// The scale of scores of a cache whose keys have one: `keyScale` is
@@ -33,12 +41,21 @@ struct KeyTile {
 mlir::Value loadScoreScale(KernelBuilder &k, const HeadShape &shape,
                            mlir::Value keyScale);
 
-/// Whether a query sees a key, from the row and column of the scores.
-using Visible = llvm::function_ref<Scalar(Element)>;
+/// Which keys of a tile a query does not see.
+struct Mask {
+  /// From the row and column of the scores.
+  llvm::function_ref<Scalar(Element)> isVisible;
+  /// Whether some query of the tile does not see some key; none: always.
+  std::optional<Scalar> isNeeded = {};
+  std::string expect = {}; ///< in what part of the trips it is needed
+};
 
 /// The softmax after another tile of keys. `queries` is queries x headDim.
+/// Where the softmax has weights, the values of the tile before are multiplied
+/// beside the exponentials of this one, and results are scaled anew only where
+/// the maximum has grown by much.
 Softmax addKeys(KernelBuilder &k, const HeadShape &shape, Softmax softmax,
-                mlir::Value queries, const KeyTile &tile, Visible isVisible);
+                mlir::Value queries, const KeyTile &tile, const Mask &mask);
 
 /// result / sum in the element type of the shape, times v_scale[1] if there is
 /// one.

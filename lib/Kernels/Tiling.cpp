@@ -2,7 +2,6 @@
 
 #include "lib/Kernels/Tiling.h"
 
-#include "lib/Cost/Cost.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
@@ -43,9 +42,9 @@ RowTile Tiling::chunkedRow(int64_t columns) const {
   return tile;
 }
 
-RowTile Tiling::blocksOfRow(int64_t columns) const {
+RowTile Tiling::blocksOfRow(int64_t columns, const BlockScales &scales) const {
   // A lane holds 16 bytes of each tile.
-  int64_t perLane = 4 * kElementsPerLane / 2;
+  int64_t perLane = scales.scalesPerWord() * kElementsPerLane / 2;
   RowTile tile;
   tile.waves = std::clamp<int64_t>(llvm::PowerOf2Ceil(columns) /
                                        (target.execution.waveSize * perLane),
@@ -60,7 +59,8 @@ RowTile Tiling::blocksOfWholeRow(int64_t columns,
   tile.columns =
       llvm::PowerOf2Ceil(scales.words(columns)) * scales.wordNumbers();
   // A lane holds a piece of each of four tiles.
-  tile.waves = wavesFor(target.execution, tile.columns / 2);
+  tile.waves = wavesFor(target.execution,
+                        scales.isByKernel() ? tile.columns : tile.columns / 2);
   return tile;
 }
 
@@ -71,56 +71,6 @@ RowTile Tiling::piece(int64_t columns) const {
   tile.columns = std::min<int64_t>(llvm::PowerOf2Ceil(columns),
                                    lanes * kElementsPerLane / 2);
   return tile;
-}
-
-RowTile Tiling::sliced(int64_t columns, int64_t ranks) const {
-  RowTile tile = piece(columns);
-  constexpr int64_t kLeast = 64; // columns of a slice
-  int64_t width = tile.columns;
-  while (width >= kLeast && columns % (width * ranks) != 0) {
-    width /= 2;
-  }
-  tile.columns =
-      width >= kLeast && llvm::isPowerOf2_64(ranks) ? width * ranks : 0;
-  return tile;
-}
-
-Tiling::ExchangeRows Tiling::exchangeRows(const ExchangeShape &shape) const {
-  constexpr int64_t kMostRows = 1024;
-  // Of all devices in the staging buffer of one: tens of MB.
-  constexpr int64_t kMostStaged = 2048;
-  const Link &link = target.link;
-  auto ranks = static_cast<double>(shape.ranks);
-  double rowBytes = static_cast<double>(shape.columns) *
-                    shape.element.getIntOrFloatBitWidth() / 8.0;
-  double rate = std::min(link.bandwidth, link.pairBandwidth * (ranks - 1)) *
-                target.efficiency.link;
-  double read = target.memory.latencyClocks / target.clock.boostHz;
-  auto inOne = [&](double bytes) {
-    return target.launch.gap + link.messageLatency + 2 * read +
-           bytes * (ranks - 1) / rate;
-  };
-  auto inTwo = [&](double bytes) {
-    return target.launch.gap + 2 * link.messageLatency + 3 * read +
-           2 * bytes * (ranks - 1) / ranks / rate;
-  };
-  bool canSlice = sliced(shape.columns, shape.ranks).columns > 0;
-  ExchangeRows rows;
-  for (int64_t m = 1; m <= kMostRows; m *= 2) {
-    double bytes = static_cast<double>(m) * rowBytes;
-    FailureOr<KernelCost> library =
-        costCollective("all_reduce", bytes, shape.ranks, target);
-    double best = succeeded(library) ? library->expectation.seconds : 0;
-    if (canSlice && inTwo(bytes) <= best) {
-      rows.inTwo = m;
-      best = inTwo(bytes);
-    }
-    if (m * shape.ranks <= kMostStaged && inOne(bytes) <= best) {
-      rows.inOne = m;
-    }
-  }
-  rows.inTwo = rows.inTwo > rows.inOne ? rows.inTwo : 0;
-  return rows;
 }
 
 RopeTile Tiling::rope(const HeadShape &shape, bool isDecode) const {

@@ -14,6 +14,9 @@
 
 namespace modelc::kernels {
 
+/// Slots of the ring that feeds a product, at least.
+constexpr int64_t kMinSlots = 2;
+
 /// A tile and why it was taken.
 template <typename Tile>
 struct Chosen {
@@ -21,8 +24,20 @@ struct Chosen {
   std::string note;
 };
 
+/// How devices add up some rows.
+struct SumVariant {
+  Range rows;
+  std::optional<Exchange> kind = {}; ///< none: by the vendor's library
+  bool isFused = false;              ///< in the kernel of the norm
+};
+
 /// Sizes at which a range is judged are at most this.
-constexpr int64_t kJudgedRows = 4096;
+constexpr int64_t kJudgedRows = 16384;
+
+/// Why tiles do not read scales of blocks as these lie, or do not multiply by
+/// them; empty: nothing.
+std::string reasonAgainstScales(const LinearShape &shape,
+                                const LinearTile &tile);
 
 class Tiling {
 public:
@@ -39,6 +54,10 @@ public:
   /// rows of them, where an instruction does; widest first.
   llvm::SmallVector<LinearTile> paired(const LinearShape &shape,
                                        Range rows) const;
+  /// The tile with a side that is a sum of powers of two, where the preview
+  /// says that the grid's last round is so much fuller that it beats `best`.
+  llvm::SmallVector<LinearTile> sums(const LinearShape &shape, Range rows,
+                                     const LinearTile &best) const;
   /// Why the target cannot run the tile, or empty.
   std::string reasonAgainst(const LinearShape &shape,
                             const LinearTile &tile) const;
@@ -54,22 +73,28 @@ public:
   /// Kernels that own whole rows at once, or walk them in chunks.
   RowTile wholeRow(int64_t columns) const;
   RowTile chunkedRow(int64_t columns) const;
-  /// Kernels that own some blocks of a row, four tiles of pairs.
-  RowTile blocksOfRow(int64_t columns) const;
-  /// Kernels that own all blocks of a row, four tiles of pairs.
+  /// Kernels that own some blocks of a row, a tile for each of a word.
+  RowTile blocksOfRow(int64_t columns, const BlockScales &scales) const;
+  /// Kernels that own all blocks of a row.
   RowTile blocksOfWholeRow(int64_t columns, const BlockScales &scales) const;
   /// Kernels that own a piece of a matrix.
   RowTile piece(int64_t columns) const;
   /// Kernels that own a slice of such a piece on each of `ranks` devices; no
   /// columns where these do not divide so.
   RowTile sliced(int64_t columns, int64_t ranks) const;
-  /// Rows up to which devices reduce between themselves in one step, and in
-  /// two; beyond the vendor's library is faster. 0: none. A preview by
-  /// arithmetic, as that of linears: times of steps come from their kernels.
-  struct ExchangeRows {
-    int64_t inOne = 0, inTwo = 0;
-  };
-  ExchangeRows exchangeRows(const ExchangeShape &shape) const;
+  /// Rows that the buffers of such an exchange hold, whatever the steps.
+  int64_t stagingRows(Exchange kind, int64_t ranks) const;
+  RowTile tileOf(const ExchangeShape &shape) const;
+  RowTile tileOf(const NormShape &shape) const;
+  /// How devices add up rows, where a norm is all that reads the sums if one is
+  /// given: by range of rows, together all. `builder` is where kernels may be
+  /// built for a moment.
+  llvm::SmallVector<SumVariant> sums(mlir::OpBuilder &builder,
+                                     const ExchangeShape &shape,
+                                     const NormShape *norm) const;
+  /// Those by kernels of ours that arithmetic does not reject at every size.
+  llvm::SmallVector<SumVariant> possibleSums(const ExchangeShape &shape,
+                                             const NormShape *norm) const;
 
   RopeTile rope(const HeadShape &shape, bool isDecode) const;
   /// Candidates in order, most queries first.
@@ -89,11 +114,17 @@ public:
   const KernelOptions &options;
 
 private:
+  llvm::SmallVector<LinearTile> withSharers(const LinearShape &shape,
+                                            LinearTile tile, Range rows) const;
   llvm::SmallVector<LinearTile> withRoles(const LinearShape &shape,
                                           LinearTile tile) const;
   using MmaRows = llvm::SmallVector<const MmaRow *>;
   /// The rows of the table that multiply the elements of a shape.
   MmaRows rowsFor(const LinearShape &shape) const;
+  /// The first of `rows` that can share the tile among its waves, with its
+  /// first operand first, or null.
+  static const MmaRow *rowFor(llvm::ArrayRef<const MmaRow *> rows,
+                              const LinearShape &shape, const LinearTile &tile);
   std::string reasonAgainst(const LinearShape &shape, const LinearTile &tile,
                             const MmaRow *row) const;
   /// Whether the instruction of the tile runs beside the waves that ask for it.
@@ -103,6 +134,9 @@ private:
   /// Whether the sums of a tile and its epilogue fit into registers.
   bool holdsSums(const LinearShape &shape, const LinearTile &tile,
                  const MmaRow &row) const;
+  /// The same where a product of each trip is added to the sums, scaled.
+  bool holdsProducts(const LinearShape &shape, const LinearTile &tile,
+                     const MmaRow &row) const;
   /// Whether scores, results and queries of so many queries and keys fit.
   bool holdsAttention(const HeadShape &shape, int64_t queries, int64_t keys,
                       int64_t waves) const;

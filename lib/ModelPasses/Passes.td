@@ -1,5 +1,5 @@
 // Passes over the model dialect. The order in which they run is the driver's:
-// quantise, shard, fuse, bind.
+// quantise, shard, rotate, fuse, bind.
 
 #ifndef LIB_MODELPASSES_PASSES_TD
 #define LIB_MODELPASSES_PASSES_TD
@@ -38,7 +38,7 @@ def ModelQuantise : ModelPass<"model-quantise"> {
     ```
     `weights=mxfp4`: the same linears take f4E2M1FN weights and inputs, both
     with a power of two for each block of 32 neighbours along the inputs (OCP
-    MXFP4).
+    MXFP4). `weights=mxfp8`: the same of f8E4M3FN.
 
     ```mlir
     model.graph @blocks(%x: tensor<?x64xbf16>) -> tensor<?x96xbf16> {
@@ -72,6 +72,21 @@ def ModelQuantise : ModelPass<"model-quantise"> {
     }
     ```
 
+    `weights=fp8_block`: both have 8 bits, with a scale of f32 for each block of
+    128 inputs of a token and for each 128 x 128 of a weight, which has whole
+    blocks.
+
+    ```mlir
+    model.graph @groups(%x: tensor<?x256xbf16>) -> tensor<?x384xbf16> {
+      %q, %s = model.quantise %x : tensor<?x256xbf16> -> tensor<?x256xf8E4M3FN> scale tensor<?x2xf32>
+      %w = model.weight ["w"] stored bf16 : tensor<384x256xf8E4M3FN>
+      %ws = model.weight ["w"] block_scale : tensor<3x2xf32>
+      %y = model.linear %q, %w scaled %s, %ws : tensor<?x256xf8E4M3FN>,
+          tensor<384x256xf8E4M3FN>, tensor<?x2xf32>, tensor<3x2xf32> -> tensor<?x384xbf16>
+      model.return %y : tensor<?x384xbf16>
+    }
+    ```
+
     `kv=fp8` makes the caches f8E4M3FN, with a `k_scale` and a `v_scale` for each
     layer. They are weights beside those of the layer's keys, by the name that
     calibrated checkpoints use (`model.layers.0.self_attn.k_scale`, or
@@ -81,7 +96,7 @@ def ModelQuantise : ModelPass<"model-quantise"> {
   let options = [
     Option<"weights", "weights", "::modelc::Precision",
            "::modelc::Precision::Bf16", "type of the weights of linears",
-           "::llvm::cl::values(clEnumValN(::modelc::Precision::Bf16, \"bf16\", \"as imported\"), clEnumValN(::modelc::Precision::Fp8, \"fp8\", \"e4m3 with scales\"), clEnumValN(::modelc::Precision::Mxfp4, \"mxfp4\", \"e2m1 with a scale for each block of 32\"), clEnumValN(::modelc::Precision::Nvfp4, \"nvfp4\", \"e2m1 with a scale for each block of 16 and one for all\"))">,
+           "::llvm::cl::values(clEnumValN(::modelc::Precision::Bf16, \"bf16\", \"as imported\"), clEnumValN(::modelc::Precision::Fp8, \"fp8\", \"e4m3 with scales\"), clEnumValN(::modelc::Precision::Fp8Block, \"fp8_block\", \"e4m3 with a scale for each block of 128 x 128, of inputs of 128\"), clEnumValN(::modelc::Precision::Mxfp8, \"mxfp8\", \"e4m3 with a power of two for each block of 32\"), clEnumValN(::modelc::Precision::Mxfp4, \"mxfp4\", \"e2m1 with a scale for each block of 32\"), clEnumValN(::modelc::Precision::Nvfp4, \"nvfp4\", \"e2m1 with a scale for each block of 16 and one for all\"))">,
     Option<"inputs", "inputs", "::modelc::Precision",
            "::modelc::Precision::Bf16", "type of the inputs of linears",
            "::llvm::cl::values(clEnumValN(::modelc::Precision::Bf16, \"weights\", \"as the weights\"), clEnumValN(::modelc::Precision::Fp8, \"fp8\", \"e4m3 with a scale for each token\"))">,
@@ -123,6 +138,46 @@ def ModelShard : ModelPass<"model-shard"> {
     ```
   }];
   let options = [Option<"tp", "tp", "int64_t", "1", "number of ranks">];
+}
+
+def ModelRotate : ModelPass<"model-rotate"> {
+  let summary = "layers hand on parts, which the next one sums over the ranks";
+  let description = [{
+    Of a value that layers hand on as `x + all_reduce(p)` they hand on `x` and `p`,
+    and each layer begins with the sum. There the norm that begins a layer takes
+    it in, with the residual. The first layer adds zeros.
+
+    ```mlir
+    model.graph @before(%tokens: tensor<?xi32>, %x: tensor<?x64xbf16>)
+        -> tensor<?x64xbf16> attributes {ranks = 2 : i64} {
+      %y = model.layers 3 carry (%h = %x : tensor<?x64xbf16>) {
+        %w = model.weight ["layers.{layer}.w"] : tensor<64x64xbf16>
+        %p = model.linear %h, %w : tensor<?x64xbf16>, tensor<64x64xbf16> -> tensor<?x64xbf16>
+        %s = model.all_reduce %p : tensor<?x64xbf16>
+        %n = model.add %h, %s : tensor<?x64xbf16>
+        model.yield %n : tensor<?x64xbf16>
+      }
+      model.return %y : tensor<?x64xbf16>
+    }
+    ```
+    becomes
+    ```mlir
+    model.graph @after(%tokens: tensor<?xi32>, %x: tensor<?x64xbf16>)
+        -> tensor<?x64xbf16> attributes {ranks = 2 : i64} {
+      %z = model.zeros %tokens : tensor<?xi32> -> tensor<?x64xbf16>
+      %y, %q = model.layers 3 carry (%a = %x : tensor<?x64xbf16>, %b = %z : tensor<?x64xbf16>) {
+        %s = model.all_reduce %b : tensor<?x64xbf16>
+        %h = model.add %a, %s : tensor<?x64xbf16>
+        %w = model.weight ["layers.{layer}.w"] : tensor<64x64xbf16>
+        %p = model.linear %h, %w : tensor<?x64xbf16>, tensor<64x64xbf16> -> tensor<?x64xbf16>
+        model.yield %h, %p : tensor<?x64xbf16>, tensor<?x64xbf16>
+      }
+      %s = model.all_reduce %q : tensor<?x64xbf16>
+      %r = model.add %y, %s : tensor<?x64xbf16>
+      model.return %r : tensor<?x64xbf16>
+    }
+    ```
+  }];
 }
 
 def ModelFuse : ModelPass<"model-fuse"> {

@@ -13,11 +13,13 @@ namespace modelc {
 #include "lib/ModelPasses/Passes.h.inc"
 
 /// What the numbers of linears are: a type of few bits and that of the scales
-/// of its blocks, which 8 bits do not have.
+/// of its blocks; null: rows have scales.
 namespace {
 struct Numbers {
   Type type, scale;
   bool hasBlocks() const { return static_cast<bool>(scale); }
+  /// Scales of f32 are of as many rows of a weight too.
+  bool hasGroups() const { return scale && scale.isF32(); }
   int64_t block() const { return model::getScaledBlock(scale); }
   /// Scales with a fraction have a second one, of the whole tensor.
   bool hasTensorScale() const {
@@ -30,8 +32,12 @@ static Numbers numbersOf(MLIRContext *context, Precision precision) {
   switch (precision) {
   case Precision::Mxfp4:
     return {Float4E2M1FNType::get(context), Float8E8M0FNUType::get(context)};
+  case Precision::Mxfp8:
+    return {Float8E4M3FNType::get(context), Float8E8M0FNUType::get(context)};
   case Precision::Nvfp4:
     return {Float4E2M1FNType::get(context), Float8E4M3FNType::get(context)};
+  case Precision::Fp8Block:
+    return {Float8E4M3FNType::get(context), Float32Type::get(context)};
   default:
     return {Float8E4M3FNType::get(context), {}};
   }
@@ -67,9 +73,14 @@ static SmallVector<model::SourceAttr> wholeRows(model::WeightOp weight) {
 static Value makeScale(OpBuilder &builder, model::WeightOp weight,
                        const Numbers &numbers) {
   SmallVector<model::SourceAttr> sources = llvm::to_vector(weight.getSources());
-  auto scale = model::WeightOp::create(
-      builder, weight.getLoc(), scalesOf(weight.getType(), numbers),
-      numbers.hasBlocks() ? sources : wholeRows(weight));
+  RankedTensorType type = scalesOf(weight.getType(), numbers);
+  if (numbers.hasBlocks()) {
+    type = type.clone({model::getScaledRows(type.getDimSize(0), numbers.scale),
+                       type.getDimSize(1)});
+  }
+  auto scale = model::WeightOp::create(builder, weight.getLoc(), type,
+                                       numbers.hasBlocks() ? sources
+                                                           : wholeRows(weight));
   scale.setChannelScale(!numbers.hasBlocks());
   scale.setBlockScale(numbers.hasBlocks());
   return scale;
@@ -196,10 +207,11 @@ struct Quantise : public impl::ModelQuantiseBase<Quantise> {
       return getOperation().emitError("expected weights of 8 or 4 bits beside "
                                       "inputs of 8; try weights=mxfp4");
     }
-    if (weights == Precision::Nvfp4 && inputs != Precision::Bf16) {
+    if (weights != Precision::Fp8 && weights != Precision::Mxfp4 &&
+        inputs != Precision::Bf16) {
       return getOperation().emitError(
-          "expected inputs of 4 bits beside weights "
-          "in NVFP4; try weights=mxfp4");
+          "expected inputs of the type of the weights beside weights in NVFP4 "
+          "or of 8 bits with scales of blocks; try weights=mxfp4");
     }
     Numbers number = numbersOf(&getContext(), weights);
     Numbers ofInputs =
@@ -250,8 +262,13 @@ struct Quantise : public impl::ModelQuantiseBase<Quantise> {
     }
     if (numbers.hasBlocks() && linear.getInputs() % numbers.block() != 0) {
       return linear.emitError("expected inputs in whole blocks of ")
-             << numbers.block() << " for weights of 4 bits, got "
+             << numbers.block() << " for such weights, got "
              << linear.getInputs() << "; try other types of weights";
+    }
+    if (numbers.hasGroups() && linear.getOutputs() % numbers.block() != 0) {
+      return linear.emitError("expected outputs in whole blocks of ")
+             << numbers.block() << " for such weights, got "
+             << linear.getOutputs() << "; try other types of weights";
     }
     OpBuilder builder(linear);
     model::QuantiseOp input = quantiseInput(builder, linear, ofInputs);

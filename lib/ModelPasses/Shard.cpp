@@ -36,12 +36,37 @@ struct Divisible {
 };
 } // namespace
 
-/// Blocks that share a scale stay whole where inputs are split.
-static std::optional<Divisible> blocksOfInputs(model::LinearOp linear) {
-  if (!model::isFourBit(linear.getWeight().getType().getElementType())) {
+/// The type of the scales of blocks of a weight; null: it has none.
+static Type scaleOfBlocks(model::LinearOp linear) {
+  Value scale = linear.getWeightScale();
+  auto type = scale ? cast<RankedTensorType>(scale.getType()) : nullptr;
+  return type && type.getRank() == 2 ? type.getElementType() : Type();
+}
+
+/// Blocks of rows that share a scale stay whole where outputs are split.
+static std::optional<Divisible> blocksOfOutputs(model::LinearOp linear) {
+  Type scale = scaleOfBlocks(linear);
+  int64_t rows = scale ? model::getScaledRows(linear.getOutputs(), scale) : 0;
+  if (rows == 0 || rows == linear.getOutputs() ||
+      getRole(linear) == Role::AttentionOutput ||
+      getRole(linear) == Role::Down) {
     return std::nullopt;
   }
-  Type scale = getElementTypeOrSelf(linear.getWeightScale());
+  // Heads that are repeated must be whole blocks themselves.
+  auto append = dyn_cast_or_null<model::AppendOp>(getAttentionConsumer(linear));
+  bool isRepeated =
+      append &&
+      append.getCache().getType().getHeadDim() % model::kScaledGroup == 0;
+  return Divisible{"blocks of outputs that share a scale", rows,
+                   linear.getLoc(), isRepeated};
+}
+
+/// Blocks that share a scale stay whole where inputs are split.
+static std::optional<Divisible> blocksOfInputs(model::LinearOp linear) {
+  Type scale = scaleOfBlocks(linear);
+  if (!scale) {
+    return std::nullopt;
+  }
   return Divisible{"blocks of inputs that share a scale",
                    linear.getInputs() / model::getScaledBlock(scale),
                    linear.getLoc()};
@@ -75,8 +100,11 @@ static std::optional<Divisible> whatIsCut(model::LinearOp linear) {
 static SmallVector<Divisible> collectDivisibles(model::GraphOp graph) {
   SmallVector<Divisible> divisibles;
   graph.walk([&](model::LinearOp linear) {
-    if (std::optional<Divisible> divisible = whatIsCut(linear)) {
-      divisibles.push_back(*divisible);
+    for (std::optional<Divisible> divisible :
+         {whatIsCut(linear), blocksOfOutputs(linear)}) {
+      if (divisible) {
+        divisibles.push_back(*divisible);
+      }
     }
   });
   llvm::sort(divisibles, [](const Divisible &a, const Divisible &b) {

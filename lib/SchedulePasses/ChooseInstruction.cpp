@@ -51,6 +51,12 @@ static bool feedsRows(Value value, unsigned depth = 0) {
     if (auto mma = dyn_cast<MmaOp>(user)) {
       return mma.getA() == value;
     }
+    if (auto loop = dyn_cast<LoopOp>(user); loop && depth < 8) {
+      auto changed = llvm::find(loop.getInits(), value);
+      return changed != loop.getInits().end() &&
+             feedsRows(loop.getResult(changed - loop.getInits().begin()),
+                       depth + 1);
+    }
     auto map = dyn_cast<MapOp>(user);
     return map && depth < 8 &&
            llvm::any_of(
@@ -64,6 +70,10 @@ static bool comesFromProduct(Value value, unsigned depth = 0) {
   if (value.getDefiningOp<MmaOp>()) {
     return true;
   }
+  if (auto loop = value.getDefiningOp<LoopOp>(); loop && depth < 8) {
+    unsigned number = cast<OpResult>(value).getResultNumber();
+    return comesFromProduct(loop.getInits()[number], depth + 1);
+  }
   auto map = value.getDefiningOp<MapOp>();
   return map && depth < 8 &&
          llvm::any_of(
@@ -71,9 +81,12 @@ static bool comesFromProduct(Value value, unsigned depth = 0) {
              [&](Value input) { return comesFromProduct(input, depth + 1); });
 }
 
-/// Whether some statistic of its rows scales the accumulator.
+/// Whether some statistic of its rows scales the accumulator, before or after.
 static bool isScaledByRows(MmaOp mma) {
   auto map = mma.getAccumulator().getDefiningOp<MapOp>();
+  if (Operation *after = map ? nullptr : changedAfter(mma)) {
+    map = changeOf(after);
+  }
   return map && llvm::any_of(map.getInputs(), [](Value input) {
            return cast<TileType>(input.getType()).getColumns() == 1;
          });
@@ -106,7 +119,7 @@ static Product describe(MmaOp mma, const Target &target) {
   product.storesB = isStoredByWaves(mma, mma.getB(), target);
   product.drained = isDrained(mma);
   product.prefersRows = feedsRows(mma.getResult()) || isScaledByRows(mma) ||
-                        comesFromProduct(mma.getA());
+                        comesFromProduct(handedOn(mma.getA(), mma->getBlock()));
   return product;
 }
 
@@ -119,8 +132,7 @@ static std::string reasonAgainstOperands(const Product &product,
                                          const MmaRow &row) {
   MmaOp mma = product.op;
   bool isWide = mma.getB().getType().getElementBits() == 16;
-  if (row.bSpace != OperandSpace::Shared ||
-      row.aSpace == OperandSpace::Tensor) {
+  if (row.bSpace != OperandSpace::Shared) {
     return "it reads an operand from another place than the other";
   }
   if (mma.getBTransposed() && !isWide) {
@@ -128,10 +140,11 @@ static std::string reasonAgainstOperands(const Product &product,
   }
   // One thread cannot read what waves hold.
   bool stores = product.storesA && row.cSpace == OperandSpace::Tensor;
-  bool fed = row.aSpace == OperandSpace::Register || product.copiesA || stores;
+  bool copies = product.copiesA && row.aSpace == OperandSpace::Shared;
+  bool fed = row.aSpace == OperandSpace::Register || copies || stores;
   return fed && (product.copiesB || product.storesB)
              ? ""
-             : "it reads shared memory, and an operand cannot be copied there";
+             : "it reads a place that an operand cannot be brought to";
 }
 
 /// Why the places that the row reads and writes cannot be had, or empty.
@@ -253,12 +266,16 @@ static LogicalResult choose(MmaOp mma, const Target &target,
       continue;
     }
     FailureOr<MmaSplit> split = tryRow(product, row, reason);
-    if (succeeded(split)) {
+    if (failed(split)) {
+      refused.push_back({row.name, reason});
+    } else if (!mma.getInstruction() || row.aSpace == OperandSpace::Tensor) {
+      // What waves make need not pass through shared memory.
       mma.setInstruction(row.name);
       mma.setGrid(ArrayRef<int64_t>{split->gridM, split->gridN});
-      return success();
     }
-    refused.push_back({row.name, reason});
+  }
+  if (mma.getInstruction()) {
+    return success();
   }
   InFlightDiagnostic error =
       mma.emitOpError("expected an instruction of '")
@@ -272,6 +289,28 @@ static LogicalResult choose(MmaOp mma, const Target &target,
   return error;
 }
 
+/// An operand has one place, which all its products must be able to read.
+static LogicalResult checkSharedOperands(MmaOp mma, const Target &target) {
+  MmaScope scope = target.instruction(*mma.getInstruction())->scope;
+  for (Value operand : {mma.getA(), mma.getB()}) {
+    for (Operation *user : operand.getUsers()) {
+      auto other = dyn_cast<MmaOp>(user);
+      if (!other ||
+          target.instruction(*other.getInstruction())->scope == scope) {
+        continue;
+      }
+      InFlightDiagnostic error =
+          mma.emitOpError("expected an instruction of as many waves as that of "
+                          "the product which shares an operand, got '")
+          << *mma.getInstruction() << "': take another tile";
+      error.attachNote(other.getLoc())
+          << "this one got '" << *other.getInstruction() << "'";
+      return error;
+    }
+  }
+  return success();
+}
+
 LogicalResult modelc::chooseInstructions(KernelOp kernel,
                                          const Target &target) {
   if (!llvm::isPowerOf2_64(kernel.getWaves())) {
@@ -283,6 +322,11 @@ LogicalResult modelc::chooseInstructions(KernelOp kernel,
     bool done = mma.getInstruction() && mma.getGrid();
     return WalkResult(done ? success() : choose(mma, target, allowed));
   });
+  if (result.wasInterrupted()) {
+    return failure();
+  }
+  result = kernel.walk(
+      [&](MmaOp mma) { return WalkResult(checkSharedOperands(mma, target)); });
   return failure(result.wasInterrupted());
 }
 

@@ -50,13 +50,14 @@ static bool isDrain(Operation &op) {
 }
 
 namespace {
-/// The ops of one block that follow from its loads of tensor memory.
+/// The ops of one block that follow from one load of tensor memory, with all
+/// loads that they need.
 class Drain {
 public:
   Drain(KernelOp kernel, const Target &target)
       : kernel(kernel), target(target) {}
   /// Collects the ops; false where they cannot be cut.
-  bool collect(Block &block);
+  bool collect(LoadOp load);
   /// Collects what changes the sums that `load` reads, up to their store.
   bool collectChange(LoadOp load);
   /// Collects a value that reads nothing and its store to tensor memory.
@@ -64,6 +65,10 @@ public:
   /// As a loop, or one chunk after the other.
   void cut();
   void cutInLine();
+  /// Where one chunk is all: next to each other.
+  void gather();
+  bool isWhole() const { return width == columns; }
+  bool contains(Operation *op) const { return ops.contains(op); }
 
 private:
   bool addUsers(Operation *op);
@@ -130,29 +135,7 @@ bool Drain::addUsers(Operation *op) {
   return true;
 }
 
-bool Drain::collect(Block &block) {
-  for (Operation &op : block) {
-    if (isDrain(op)) {
-      TileType tile = tileOf(op.getResult(0));
-      if (columns && (tile.getColumns() != columns || tile.getRows() != rows)) {
-        return false;
-      }
-      columns = tile.getColumns();
-      rows = tile.getRows();
-      ops.insert(&op);
-    }
-  }
-  for (unsigned i = 0; i < ops.size(); ++i) {
-    if (!addUsers(ops[i])) {
-      return false;
-    }
-  }
-  width = ops.empty() ? 0 : chunkColumns();
-  return width && width < columns;
-}
-
-bool Drain::collectChange(LoadOp load) {
-  change = load;
+bool Drain::collect(LoadOp load) {
   TileType tile = tileOf(load.getResult());
   columns = tile.getColumns();
   rows = tile.getRows();
@@ -163,7 +146,12 @@ bool Drain::collectChange(LoadOp load) {
     }
   }
   width = chunkColumns();
-  return width < columns;
+  return true;
+}
+
+bool Drain::collectChange(LoadOp load) {
+  change = load;
+  return collect(load) && !isWhole();
 }
 
 bool Drain::collectFill(StoreOp store) {
@@ -285,6 +273,13 @@ void Drain::cutInLine() {
   }
 }
 
+void Drain::gather() {
+  SmallVector<Operation *> sorted = inOrder();
+  for (Operation *op : ArrayRef(sorted).drop_back()) {
+    op->moveBefore(sorted.back());
+  }
+}
+
 void Drain::cut() {
   SmallVector<Operation *> sorted = inOrder();
   OpBuilder builder(sorted.back());
@@ -306,6 +301,30 @@ void Drain::cut() {
 //===----------------------------------------------------------------------===//
 // The pass
 //===----------------------------------------------------------------------===//
+
+/// Accumulators that no op needs together are drained one after the other.
+static void drainBlock(Block &block, KernelOp kernel, const Target &target) {
+  SmallVector<Drain> drains;
+  bool cannotCut = false;
+  for (Operation &op : block) {
+    bool isTaken = llvm::any_of(
+        drains, [&](const Drain &drain) { return drain.contains(&op); });
+    if (isDrain(op) && !isTaken) {
+      Drain &drain = drains.emplace_back(kernel, target);
+      cannotCut |= !drain.collect(cast<LoadOp>(op));
+    }
+  }
+  if (cannotCut) {
+    return;
+  }
+  for (Drain &drain : drains) {
+    if (!drain.isWhole()) {
+      drain.cut();
+    } else if (drains.size() > 1) {
+      drain.gather();
+    }
+  }
+}
 
 LogicalResult modelc::drainInChunks(KernelOp kernel, const Target &target) {
   SmallVector<Operation *> moves;
@@ -333,10 +352,7 @@ LogicalResult modelc::drainInChunks(KernelOp kernel, const Target &target) {
     drain.cutInLine();
   }
   for (Block *block : blocks) {
-    Drain drain(kernel, target);
-    if (drain.collect(*block)) {
-      drain.cut();
-    }
+    drainBlock(*block, kernel, target);
   }
   return success();
 }

@@ -188,7 +188,15 @@ void Flattener::addCopy(CopyOp copy, WaitStep &step) {
     return addCopyToTensor(copy, step);
   }
   Value slot = copy.getSlot().empty() ? Value() : copy.getSlot()[0];
-  touch(step, copy.getDestination(), slot, true);
+  int64_t own = rank, receivers = kernel.getCluster().value_or(1);
+  if (copy.getMulticast()) {
+    for (rank = 0; rank < receivers; ++rank) {
+      touch(step, copy.getDestination(), slot, true);
+    }
+    rank = own;
+  } else {
+    touch(step, copy.getDestination(), slot, true);
+  }
   touch(step, copy.getSource(), Value(), false);
   if (copy.getBox() && copy.getArrives()) {
     step.byBarrier = true;
@@ -199,6 +207,11 @@ void Flattener::addCopy(CopyOp copy, WaitStep &step) {
                    slot ? evaluate(slot) : 0, 0, 0,
                    cast<TileType>(copy.getDestination().getType()).getBytes()};
     reach(copy.getArrives(), step.signal);
+    if (copy.getMulticast()) {
+      step.signal.bytes /= receivers;
+      step.signal.firstRank = 0;
+      step.signal.lastRank = receivers - 1;
+    }
     return;
   }
   bool fills = isa<TileType>(copy.getDestination().getType());

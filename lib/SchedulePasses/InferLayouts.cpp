@@ -55,7 +55,21 @@ void Inference::anchorAccumulator(MmaOp mma) {
   }
 }
 
+/// An operand in tensor memory lies in lanes as the accumulator does.
+void Inference::anchorInTensor(MmaOp mma) {
+  MmaSplit split = splitOf(mma, target);
+  for (Operation *user : mma.getA().getUsers()) {
+    if (auto store = dyn_cast<StoreOp>(user)) {
+      set(store.getValue(),
+          attribute(drainLayout(split, tileOf(store.getValue()))));
+    }
+  }
+}
+
 void Inference::anchorOperands(MmaOp mma) {
+  if (mma.getA().getType().getSpace() == Space::Tensor) {
+    anchorInTensor(mma);
+  }
   set(mma.getA(), ofA(mma));
   set(mma.getB(), ofB(mma));
   if (readsScalesInRegisters(mma)) {

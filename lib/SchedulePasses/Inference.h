@@ -26,6 +26,7 @@ private:
   void infer();
   void chooseOrders();
   void anchorAccumulator(schedule::MmaOp mma);
+  void anchorInTensor(schedule::MmaOp mma);
   void anchorOperands(schedule::MmaOp mma);
   void anchorProducts();
   void anchorLargest();

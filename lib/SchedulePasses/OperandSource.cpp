@@ -78,8 +78,21 @@ bool modelc::isCopiedByLanes(Value operand, const Target &target) {
   return load && isCopyable(load, target);
 }
 
+Value modelc::handedOn(Value value, Block *block) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  auto loop = dyn_cast<LoopOp>(block->getParentOp());
+  if (!argument || !loop || argument.getOwner() != block ||
+      loop.getKind() != LoopKind::Sequence) {
+    return value;
+  }
+  unsigned first = loop.getInductionVars().size();
+  return argument.getArgNumber() < first
+             ? value
+             : loop.getYield().getValues()[argument.getArgNumber() - first];
+}
+
 bool modelc::isStoredByWaves(MmaOp mma, Value operand, const Target &target) {
-  auto map = operand.getDefiningOp<MapOp>();
+  auto map = handedOn(operand, mma->getBlock()).getDefiningOp<MapOp>();
   return map && map->getBlock() == mma->getBlock() &&
          hasSwizzle(cast<TileType>(operand.getType()), target);
 }
@@ -151,6 +164,36 @@ static Value mappedFrom(Value accumulator, Block *block) {
   return found == map.getInputs().end() ? accumulator : *found;
 }
 
+/// Whether a loop of at most one trip only maps the one value that it carries.
+static MapOp mapWithin(LoopOp loop) {
+  auto &body = loop.getBody().front();
+  Value yielded =
+      loop.getInits().size() == 1 ? loop.getYield().getValues()[0] : Value();
+  auto map = yielded ? yielded.getDefiningOp<MapOp>() : MapOp();
+  bool isCondition =
+      loop.getUpperBounds()[0].getDefiningOp<arith::SelectOp>() != nullptr;
+  return map && isCondition && map->getBlock() == &body &&
+                 loop.getCarried()[0].hasOneUse()
+             ? map
+             : MapOp();
+}
+
+Operation *modelc::changedAfter(MmaOp mma) {
+  Value result = mma.getResult();
+  Operation *user = result.hasOneUse() ? *result.user_begin() : nullptr;
+  bool fits = user && user->getBlock() == mma->getBlock() &&
+              user->getNumResults() == 1 && user->getResult(0).hasOneUse() &&
+              user->getResult(0).getType() == result.getType();
+  auto loop = dyn_cast_or_null<LoopOp>(user);
+  return fits && (isa<MapOp>(user) || (loop && mapWithin(loop))) ? user
+                                                                 : nullptr;
+}
+
+MapOp modelc::changeOf(Operation *after) {
+  auto loop = dyn_cast<LoopOp>(after);
+  return loop ? mapWithin(loop) : cast<MapOp>(after);
+}
+
 BlockArgument modelc::carriedAccumulator(MmaOp mma) {
   auto loop = dyn_cast<LoopOp>(mma->getParentOp());
   auto argument = dyn_cast<BlockArgument>(
@@ -161,7 +204,10 @@ BlockArgument modelc::carriedAccumulator(MmaOp mma) {
     return {};
   }
   unsigned index = argument.getArgNumber() - loop.getInductionVars().size();
-  bool isHandedOn = loop.getYield().getValues()[index] == mma.getResult();
+  Operation *after = changedAfter(mma);
+  bool isChangedAfter = after && argument == mma.getAccumulator();
+  Value sums = isChangedAfter ? after->getResult(0) : mma.getResult();
+  bool isHandedOn = loop.getYield().getValues()[index] == sums;
   return isHandedOn && isZero(loop.getInits()[index]) ? argument
                                                       : BlockArgument();
 }

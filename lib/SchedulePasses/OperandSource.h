@@ -38,8 +38,20 @@ bool isStoredByWaves(schedule::MmaOp mma, mlir::Value operand,
 /// are loops of at most one trip.
 bool isRepeated(mlir::Operation *op);
 
+/// What the loop around `block` hands on to the next trip as `value`, if that
+/// is a value that it carries; else `value` itself.
+mlir::Value handedOn(mlir::Value value, mlir::Block *block);
+
+/// What beside `mma` alone uses its result and is used once: a map, or a
+/// condition that maps it; null if there is none.
+mlir::Operation *changedAfter(schedule::MmaOp mma);
+
+/// The map of what `changedAfter` gives.
+schedule::MapOp changeOf(mlir::Operation *after);
+
 /// The value that a loop carries from zero and that `mma` accumulates into, as
-/// it is or as one map of it; null if there is none.
+/// it is or as one map of it, before or after the product; null if there is
+/// none.
 mlir::BlockArgument carriedAccumulator(schedule::MmaOp mma);
 
 /// Whether the product can leave its sums in tensor memory: a sum from zero

@@ -10,6 +10,9 @@
 //   %y = load %w[%column + %part, %k] : tile<128x64>
 //   mma %acc, %x, %y {workgroups = 2}
 //
+// Where instructions multiply for one workgroup, each asks for its part of what
+// all read alike and sends it to all: the load is marked as `multicast`.
+//
 // The rows of the grid become a multiple of the cluster. What the added ones
 // read and write lies beyond the limits of every access.
 //
@@ -17,6 +20,7 @@
 
 #include "lib/SchedulePasses/Machine.h"
 #include "lib/SchedulePasses/OperandSource.h"
+#include "lib/SchedulePasses/Places.h"
 #include "lib/SchedulePasses/SchedulePasses.h"
 #include "lib/SchedulePasses/Trips.h"
 
@@ -34,14 +38,23 @@ public:
         cluster(kernel.getCluster().value_or(1)) {
     kernel.walk([&](MmaOp mma) { mmas.push_back(mma); });
   }
+  /// Whether instructions multiply for all workgroups of a cluster.
   bool isPossible();
   void run();
+  /// Whether they read an operand alike, each beside one of its own.
+  bool canMulticast();
+  void multicast();
 
 private:
+  bool hasRoles();
   bool hasCluster();
   bool hasInstruction(MmaOp mma);
+  bool multipliesInRegisters(MmaOp mma);
   bool dependsOnRow(Value value);
+  bool dependsOnRow(LoadOp load);
   bool sharesB(MmaOp mma);
+  LoadOp loadedAlike(MmaOp mma);
+  Value growRows();
   bool clipsRows();
   void splitLoad(LoadOp load, Value rank);
 
@@ -85,6 +98,27 @@ bool PairWorkgroups::dependsOnRow(Value value) {
           }));
 }
 
+bool PairWorkgroups::dependsOnRow(LoadOp load) {
+  return llvm::any_of(load->getOperands(),
+                      [&](Value value) { return dependsOnRow(value); });
+}
+
+/// What all workgroups of a cluster load for a product, or null.
+LoadOp PairWorkgroups::loadedAlike(MmaOp mma) {
+  if (!isCarriedFromZero(mma) || !isFedByBoxes(mma, target) ||
+      mma.getAScales()) {
+    return {};
+  }
+  auto a = mma.getA().getDefiningOp<LoadOp>();
+  auto b = mma.getB().getDefiningOp<LoadOp>();
+  LoadOp alike = dependsOnRow(a) ? b : a, own = alike == a ? b : a;
+  constexpr int64_t kRowsOfSwizzle = 8;
+  int64_t rows = cast<TileType>(alike.getResult().getType()).getRows();
+  bool isShared = a != b && dependsOnRow(own) && !dependsOnRow(alike) &&
+                  cast<BufferType>(alike.getSource().getType()).getRank() == 2;
+  return isShared && rows % (kRowsOfSwizzle * cluster) == 0 ? alike : LoadOp();
+}
+
 /// Whether all workgroups of a cluster load the same b, each with an a of its
 /// own.
 bool PairWorkgroups::sharesB(MmaOp mma) {
@@ -116,9 +150,32 @@ bool PairWorkgroups::clipsRows() {
               .wasInterrupted();
 }
 
-bool PairWorkgroups::isPossible() {
+bool PairWorkgroups::hasRoles() {
   auto roles = kernel->getAttrOfType<BoolAttr>("roles");
-  return roles && roles.getValue() && hasCluster() && !mmas.empty() &&
+  return roles && roles.getValue();
+}
+
+/// Whether waves multiply, and say themselves when they have left a slot.
+bool PairWorkgroups::multipliesInRegisters(MmaOp mma) {
+  std::string a = targetSpelling(mma.getA().getType().getElementType());
+  std::string b = targetSpelling(mma.getB().getType().getElementType());
+  return llvm::none_of(target.mma, [&](const MmaRow &row) {
+    return row.cSpace == OperandSpace::Tensor && row.aType == a &&
+           row.bType == b;
+  });
+}
+
+bool PairWorkgroups::canMulticast() {
+  return target.copy.multicast && hasRoles() && hasCluster() && !mmas.empty() &&
+         llvm::all_of(mmas,
+                      [&](MmaOp mma) {
+                        return multipliesInRegisters(mma) && loadedAlike(mma);
+                      }) &&
+         clipsRows();
+}
+
+bool PairWorkgroups::isPossible() {
+  return hasRoles() && hasCluster() && !mmas.empty() &&
          llvm::all_of(
              mmas,
              [&](MmaOp mma) { return hasInstruction(mma) && sharesB(mma); }) &&
@@ -150,7 +207,8 @@ void PairWorkgroups::splitLoad(LoadOp load, Value rank) {
       TileType::get({rows, tile.getColumns()}, tile.getElementType()));
 }
 
-void PairWorkgroups::run() {
+/// Whole clusters of rows; the rank of a workgroup in its own.
+Value PairWorkgroups::growRows() {
   LoopOp grid = kernel.getGrid();
   Location loc = grid.getLoc();
   OpBuilder builder(grid);
@@ -160,9 +218,20 @@ void PairWorkgroups::run() {
   Value rows = arith::MulIOp::create(builder, loc, clusters, count);
   grid.getUpperBoundsMutable().slice(0, 1).assign(rows);
   builder.setInsertionPointToStart(&grid.getBody().front());
-  Value rank = arith::RemSIOp::create(
-      builder, NameLoc::get(builder.getStringAttr("rank")),
-      grid.getInductionVars()[0], count);
+  return arith::RemSIOp::create(builder,
+                                NameLoc::get(builder.getStringAttr("rank")),
+                                grid.getInductionVars()[0], count);
+}
+
+void PairWorkgroups::multicast() {
+  growRows().getDefiningOp()->erase();
+  for (MmaOp mma : mmas) {
+    loadedAlike(mma)->setAttr(kMulticast, UnitAttr::get(mma.getContext()));
+  }
+}
+
+void PairWorkgroups::run() {
+  Value rank = growRows();
   SmallPtrSet<Operation *, 2> split;
   for (MmaOp mma : mmas) {
     auto load = mma.getB().getDefiningOp<LoadOp>();
@@ -190,6 +259,8 @@ LogicalResult modelc::pairWorkgroups(KernelOp kernel, const Target &target) {
   PairWorkgroups pair(kernel, target);
   if (pair.isPossible()) {
     pair.run();
+  } else if (pair.canMulticast()) {
+    pair.multicast();
   } else {
     kernel.removeClusterAttr();
   }

@@ -19,7 +19,9 @@ def SchedulePairWorkgroups : SchedulePass<"schedule-pair-workgroups"> {
     Where the kernel attribute `cluster` asks for it (Tiling does, where the cost
     says that it pays), roles are asked for too, and the machine has an
     instruction for so many workgroups: each loads its part of the rows of b,
-    which all of them read. Elsewhere the attribute goes.
+    which all of them read. Where it has none, but boxes can land in all of them,
+    the load of what they read alike is marked `multicast`: each asks for its part
+    of the rows and sends it to all. Elsewhere the attribute goes.
 
     Before:
     ```
@@ -121,12 +123,14 @@ def ScheduleInferLayouts : SchedulePass<"schedule-infer-layouts"> {
 }
 
 def ScheduleStagger : SchedulePass<"schedule-stagger"> {
-  let summary = "Let two groups of waves take turns at the matrix unit";
+  let summary = "Overlap products with the moves of other waves, or of their own";
   let description = [{
-    Where the kernel attribute `stagger` = 2 asks for it. Each product of the
-    loop becomes a phase: reads and copies, sync, mma, sync. The second group of
-    waves runs one sync late, so that one group multiplies while the other one
-    moves. A place is read once in a trip and filled again in a later phase, for
+    The kernel attribute `stagger` says how many groups of waves share the matrix
+    unit, each with a wave for every pipe.
+
+    Two take turns: each product of the loop becomes a phase: reads and copies,
+    sync, mma, sync. The second group of waves runs one sync late, so that one
+    group multiplies while the other one moves. A place is read once in a trip and filled again in a later phase, for
     the trip that is `slots` later.
 
     Before:
@@ -137,6 +141,14 @@ def ScheduleStagger : SchedulePass<"schedule-stagger"> {
     ```
     copies of trips 0 .. slots - 1, sync
     loop (%t) { load %A, %B  copy %C[%t+1]  sync  mma  sync  load %C  copy %A[%t+2]  sync  mma  sync } {stagger = 2}
+    ```
+    One reads for its next product while one runs; what the first product of a
+    trip reads was read in the trip before. The emitter puts what moves between
+    the instructions of a product. One sync a trip: places that were read before
+    it are filled after it.
+    ```
+    copies of trips 0 .. slots - 1, sync, load %A, %B, sync
+    loop (%t) carry(%A, %B) { load %C  copy %C[%t+1]  mma  load %A[%t+1], %B[%t+1]  copy %A[%t+2]  mma  sync } {stagger = 1}
     ```
   }];
 }

@@ -56,11 +56,11 @@ Value modelc::makeBox(Places &places, LoadOp load, LoopOp loop) {
   Value trip = tripOf(builder, loop);
   Phase &phase = phaseOf(places, loop, builder, trip);
   phase.arrive.setBytes(*phase.arrive.getBytes() + tile.getBytes());
-  auto copy =
-      CopyOp::create(builder, loc, TokenType::get(load.getContext()),
-                     load.getSource(), load.getOffsets(), place, trip, Value(),
-                     Value(), Value(), load.getValid(), phase.full,
-                     load.getDimsAttr(), IntegerAttr(), builder.getUnitAttr());
+  auto copy = CopyOp::create(
+      builder, loc, TokenType::get(load.getContext()), load.getSource(),
+      load.getOffsets(), place, trip, Value(), Value(), Value(),
+      load.getValid(), phase.full, load.getDimsAttr(), IntegerAttr(),
+      builder.getUnitAttr(), load->getAttrOfType<UnitAttr>(kMulticast));
   if (phase.wait->isBeforeInBlock(copy)) {
     phase.wait->moveAfter(copy);
   }
@@ -74,6 +74,7 @@ Value modelc::scalesInTensor(Places &places, OpBuilder &builder, Value box,
   Value place = makeAlloc(places, loc, tile.with(Space::Tensor, {}));
   CopyOp::create(builder, loc, TokenType::get(loc.getContext()), box, trip,
                  place, ValueRange(), Value(), Value(), Value(), ValueRange(),
-                 Value(), DenseI64ArrayAttr(), IntegerAttr(), UnitAttr());
+                 Value(), DenseI64ArrayAttr(), IntegerAttr(), UnitAttr(),
+                 UnitAttr());
   return place;
 }

@@ -40,10 +40,10 @@ static Value makePlaceOnce(Places &places, LoadOp load) {
 
 /// A place that waves fill when they have computed the value. Who reads it
 /// waits for the others.
-static Value makeStoredPlace(Places &places, Value value) {
+static Value makeStoredPlace(Places &places, Value value, Space space) {
   Location loc = value.getLoc();
   auto tile = cast<TileType>(value.getType());
-  Value place = makeAlloc(places, loc, tile.with(Space::Shared, {}));
+  Value place = makeAlloc(places, loc, tile.with(space, {}));
   OpBuilder builder(value.getContext());
   builder.setInsertionPointAfterValue(value);
   storeToPlace(builder, loc, value, place);
@@ -64,9 +64,16 @@ Found modelc::findOperand(Places &places, MmaOp mma, Value operand,
   }
   auto load = operand.getDefiningOp<LoadOp>();
   LoopOp loop = sequenceAround(mma);
+  Space stored = space == OperandSpace::Tensor ? Space::Tensor : Space::Shared;
+  if (handedOn(operand, mma->getBlock()) != operand) {
+    auto tile = cast<TileType>(operand.getType());
+    Value place = makeAlloc(places, operand.getLoc(), tile.with(stored, {}));
+    return {place, Value(), /*isStored=*/false, cast<BlockArgument>(operand)};
+  }
   if (!load) {
     readThroughPlaces(places, operand, loop);
-    return {makeStoredPlace(places, operand), Value(), /*isStored=*/true};
+    return {makeStoredPlace(places, operand, stored), Value(),
+            /*isStored=*/true};
   }
   if (load->getParentOp() != loop) {
     return {makePlaceOnce(places, load), Value()};
@@ -92,9 +99,7 @@ void modelc::meetBefore(MmaOp mma, ArrayRef<Found> operands) {
   }
 }
 
-/// The op of `block` before which the result of a product must be there; null
-/// where another product goes on with it.
-static Operation *firstUse(Value result, Block *block) {
+Operation *modelc::firstUse(Value result, Block *block) {
   Operation *first = block->getTerminator();
   for (OpOperand &use : result.getUses()) {
     auto mma = dyn_cast<MmaOp>(use.getOwner());
@@ -107,6 +112,13 @@ static Operation *firstUse(Value result, Block *block) {
     }
   }
   return first;
+}
+
+/// Products that are asked for behind `mma` and before `use`: they fly on.
+static int64_t productsBetween(MmaOp mma, Operation *use) {
+  return llvm::count_if(mma->getBlock()->getOps<MmaOp>(), [&](MmaOp other) {
+    return mma->isBeforeInBlock(other) && other->isBeforeInBlock(use);
+  });
 }
 
 void modelc::placeByLanes(Places &places, MmaOp mma, const MmaRow &row) {
@@ -123,6 +135,6 @@ void modelc::placeByLanes(Places &places, MmaOp mma, const MmaRow &row) {
   mma.erase();
   if (Operation *use = firstUse(now.getResult(), now->getBlock())) {
     builder.setInsertionPoint(use);
-    waitQueue(builder, loc, Queue::Matrix, 0);
+    waitQueue(builder, loc, Queue::Matrix, productsBetween(now, use));
   }
 }

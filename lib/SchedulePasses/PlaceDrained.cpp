@@ -49,22 +49,70 @@ static void changeInPlace(MmaOp mma, BlockArgument carried, Value place) {
   storeToPlace(builder, map->getLoc(), mma.getAccumulator(), place);
 }
 
-/// Zeros before the loop, the sums after it; the loop carries them no more.
-static void keepInPlace(MmaOp mma, BlockArgument carried, Value place) {
-  auto loop = cast<LoopOp>(mma->getParentOp());
-  unsigned index = carried.getArgNumber() - loop.getInductionVars().size();
-  Location loc = mma.getLoc();
+/// The same of what stands between the product and the next trip.
+static void changeAfter(Operation *after, MmaOp mma, Value place) {
+  MapOp map = changeOf(after);
+  OpBuilder builder(map);
+  Value sums = loadFromPlace(builder, map.getLoc(),
+                             cast<TileType>(mma.getResult().getType()), place);
+  Value changed =
+      map == after ? mma.getResult() : cast<LoopOp>(after).getCarried()[0];
+  changed.replaceAllUsesWith(sums);
+  builder.setInsertionPointAfter(map);
+  storeToPlace(builder, map.getLoc(), map.getResult(0), place);
+  if (auto loop = dyn_cast<LoopOp>(after)) {
+    loop.getResult(0).replaceAllUsesWith(loop.getInits()[0]);
+    loop.getYield()->setOperand(0, loop.getInits()[0]);
+    dropCarried(loop, 0);
+    loop.erase();
+  }
+}
+
+static unsigned indexOfCarried(BlockArgument carried) {
+  auto loop = cast<LoopOp>(carried.getOwner()->getParentOp());
+  return carried.getArgNumber() - loop.getInductionVars().size();
+}
+
+/// A value that the loop carries, in its place from before the loop on; the
+/// loop carries it no more.
+static LoopOp keepInPlace(LoopOp loop, unsigned index, Value place) {
   OpBuilder builder(loop);
-  Value zero = loop.getInits()[index];
-  storeToPlace(builder, loc, zero, place);
-  builder.setInsertionPointAfter(loop);
-  Value sums =
-      loadFromPlace(builder, loc, mma.getAccumulator().getType(), place);
-  loop.getResult(index).replaceAllUsesWith(sums);
-  loop.getYield()->setOperand(index, zero);
-  mma.erase();
-  dropCarried(loop, index);
+  Value start = loop.getInits()[index];
+  storeToPlace(builder, start.getLoc(), start, place);
+  loop.getYield()->setOperand(index, start);
+  LoopOp shorter = dropCarried(loop, index);
   loop.erase();
+  return shorter;
+}
+
+/// The sums of the product stay in their place, which is read behind the loop.
+static void keepSums(MmaOp mma, Operation *after, unsigned index, Value place) {
+  auto loop = cast<LoopOp>(mma->getParentOp());
+  TileType type = mma.getAccumulator().getType();
+  if (after) {
+    changeAfter(after, mma, place);
+  }
+  OpBuilder builder(loop->getContext());
+  builder.setInsertionPointAfter(loop);
+  Value sums = loadFromPlace(builder, mma.getLoc(), type, place);
+  loop.getResult(index).replaceAllUsesWith(sums);
+  mma.getResult().replaceAllUsesWith(loop.getInits()[index]);
+  mma.erase();
+  keepInPlace(loop, index, place);
+}
+
+/// Weights that the loop hands on, stored when the product has read those of
+/// the trip before.
+static void storeForNext(const Found &found, WaitOp read) {
+  auto loop = cast<LoopOp>(read->getParentOp());
+  Value next = handedOn(found.carried, read->getBlock());
+  OpBuilder builder(loop->getContext());
+  builder.setInsertionPointAfter(read);
+  if (Operation *maker = next.getDefiningOp(); read->isBeforeInBlock(maker)) {
+    builder.setInsertionPointAfter(maker);
+  }
+  storeToPlace(builder, next.getLoc(), next, found.operand);
+  keepInPlace(loop, indexOfCarried(found.carried), found.operand);
 }
 
 void modelc::placeDrained(Places &places, MmaOp mma, const MmaRow &row) {
@@ -76,6 +124,8 @@ void modelc::placeDrained(Places &places, MmaOp mma, const MmaRow &row) {
   Value place = makeAlloc(places, loc, type.with(Space::Tensor, {}));
   Value done = makeAlloc(places, locOfPart(loc, "done"),
                          BarrierType::get(loc.getContext(), 1, 1, Reach::Own));
+  Operation *after =
+      carried && carried == accumulator ? changedAfter(mma) : nullptr;
   if (carried) {
     changeInPlace(mma, carried, place);
   }
@@ -95,15 +145,21 @@ void modelc::placeDrained(Places &places, MmaOp mma, const MmaRow &row) {
                            mma.getBTransposedAttr(), builder.getUnitAttr());
   Value trip = tripOf(builder, loop);
   arriveAt(builder, loc, done, trip, now.getResult());
-  waitOn(builder, loc, done, trip);
+  builder.setInsertionPoint(firstUse(mma.getResult(), mma->getBlock()));
+  WaitOp wait = waitOn(builder, loc, done, trip);
+  unsigned index = carried ? indexOfCarried(carried) : 0;
+  if (a.carried) {
+    index -= indexOfCarried(a.carried) < index;
+    storeForNext(a, wait);
+  }
   if (carried) {
-    keepInPlace(mma, carried, place);
-  } else {
-    mma.getResult().replaceAllUsesWith(
-        loadFromPlace(builder, loc, type, place));
-    mma.erase();
-    if (Operation *zero = accumulator.getDefiningOp(); zero->use_empty()) {
-      zero->erase();
-    }
+    keepSums(mma, after, index, place);
+    return;
+  }
+  builder.setInsertionPointAfter(wait);
+  mma.getResult().replaceAllUsesWith(loadFromPlace(builder, loc, type, place));
+  mma.erase();
+  if (Operation *zero = accumulator.getDefiningOp(); zero->use_empty()) {
+    zero->erase();
   }
 }

@@ -97,7 +97,7 @@ CopyOp modelc::copyByLanes(OpBuilder &builder, LoadOp load, Value place,
       builder, load.getLoc(), TokenType::get(load.getContext()),
       load.getSource(), load.getOffsets(), place, trip, load.getRows(),
       load.getPageTable(), load.getSequence(), load.getValid(), Value(),
-      load.getDimsAttr(), load.getPageSizeAttr(), UnitAttr());
+      load.getDimsAttr(), load.getPageSizeAttr(), UnitAttr(), UnitAttr());
 }
 
 Value modelc::makePlace(Places &places, LoadOp load, LoopOp loop) {

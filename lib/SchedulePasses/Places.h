@@ -12,6 +12,9 @@
 
 namespace modelc {
 
+/// Of a load whose box all workgroups of the cluster load alike.
+constexpr llvm::StringLiteral kMulticast = "multicast";
+
 /// What announces and awaits the box copies of one trip of a loop.
 struct Phase {
   mlir::Value full;
@@ -74,6 +77,7 @@ struct Found {
   mlir::Value operand;
   mlir::Value slot;      ///< null for a value, and for a place without trips
   bool isStored = false; ///< by waves: a sync must follow
+  mlir::BlockArgument carried = {}; ///< waves store it in the trip before
 };
 /// Brings an operand to where the row reads it.
 Found findOperand(Places &places, schedule::MmaOp mma, mlir::Value operand,
@@ -82,6 +86,10 @@ Found findOperand(Places &places, schedule::MmaOp mma, mlir::Value operand,
 /// Lets the waves meet before a product that reads what they have copied once
 /// or stored.
 void meetBefore(schedule::MmaOp mma, llvm::ArrayRef<Found> operands);
+
+/// The op of `block` before which the result of a product must be there; null
+/// where another product goes on with it.
+mlir::Operation *firstUse(mlir::Value result, mlir::Block *block);
 
 /// A store of a whole value to its place.
 void storeToPlace(mlir::OpBuilder &builder, mlir::Location loc,

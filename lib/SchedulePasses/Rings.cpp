@@ -159,5 +159,6 @@ void modelc::copyAt(OpBuilder &builder, const Ring &ring, CopyOp copy,
                  copy.getSource(), offsets, copy.getDestination(), slots,
                  copy.getRows(), copy.getPageTable(), there(copy.getSequence()),
                  valid, copy.getArrives(), copy.getDimsAttr(),
-                 copy.getPageSizeAttr(), copy.getBoxAttr());
+                 copy.getPageSizeAttr(), copy.getBoxAttr(),
+                 copy.getMulticastAttr());
 }

@@ -184,6 +184,14 @@ void Specialise::reachCluster() {
   reach(done, Reach::All);
 }
 
+/// Who fills the places of all workgroups awaits that all have left them, and
+/// no workgroup ends while others fill its places or signal to it.
+void Specialise::shareCopies() {
+  empty.setType(cast<BarrierType>(empty.getType()).withReach(Reach::All));
+  OpBuilder builder(kernel.getGrid().getYield());
+  SyncOp::create(builder, kernel.getLoc(), Scope::Cluster);
+}
+
 /// The copies of the loop, each trip when its slot is free again.
 void Specialise::makeLoad(RoleOp role) {
   LoopOp loop = ring->loop;
@@ -283,11 +291,13 @@ void Specialise::makeMatrixRole(RoleOp epilogue) {
 }
 
 void Specialise::run() {
+  bool isShared = llvm::any_of(ring->copies,
+                               [](CopyOp copy) { return copy.getMulticast(); });
   ring->slots =
       std::max<int64_t>(chooseSlots(*ring, target, /*takenBytes=*/0), 2);
   setSlots(*ring);
   setRegisters();
-  if (canPersist()) {
+  if (!isShared && canPersist()) {
     carryTile();
     numberTrips();
   }
@@ -305,6 +315,9 @@ void Specialise::run() {
   } else {
     moveRest(rest);
   }
+  if (isShared) {
+    shareCopies();
+  }
   kernel.setWaves(firstWave);
 }
 
@@ -318,8 +331,8 @@ LogicalResult modelc::specialiseRoles(KernelOp kernel, const Target &target) {
     specialise.run();
   } else if (kernel.getCluster()) {
     return kernel.emitOpError("expected roles where the workgroups of a "
-                              "cluster multiply together, got a kernel that "
-                              "cannot be cut");
+                              "cluster multiply or load together, got a kernel "
+                              "that cannot be cut");
   }
   return success();
 }

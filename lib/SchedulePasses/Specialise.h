@@ -40,6 +40,7 @@ private:
                             int64_t registers);
   mlir::Value makeBarrier(int64_t slots);
   void reachCluster();
+  void shareCopies();
   void makeLoad(schedule::RoleOp role);
   void makeMatrix();
   void makeMatrixRole(schedule::RoleOp epilogue);

@@ -17,7 +17,9 @@
 //   waitCopies<N>()    at most N vector memory operations in flight (copies to
 //                      shared, but also loads and stores of global memory)
 //   waitReads<N>()     at most N shared memory operations in flight
-//   scheduleFence()  scheduleGroup<Mask, Count>()  priority<P>()
+//   scheduleFence()  priority<P>()
+//   interleave<Products, Reads, Copies>()   moves since the last fence, so many
+//                      instructions, stand between its matrix instructions
 // Lanes (T of 4 or 8 bytes)
 //   T uniform(T)       says it is the same in all lanes (the emulator checks)
 //   T readFirstLane(T)  T shuffleXor<Mask>(T)  T shuffleXor(T, mask)
@@ -172,9 +174,30 @@ DEV void scheduleFence() {
   asm volatile("" ::: "memory");
   __builtin_amdgcn_sched_barrier(0);
 }
-template <int Mask, int Count>
-DEV void scheduleGroup() {
-  __builtin_amdgcn_sched_group_barrier(Mask, Count, 0);
+/// Moves are spread over the first three quarters: the last ones arrive before
+/// the next products need them.
+template <int Products, int Reads, int Copies, int Product = 0>
+DEV void interleave() {
+  constexpr int kMatrix = 0x8, kVectorMemory = 0x10, kSharedReads = 0x100;
+  if constexpr (Product == Products) {
+    scheduleFence();
+  } else {
+    constexpr auto before = [](int moves, int products) {
+      int share = (4 * moves * products + 3 * Products - 1) / (3 * Products);
+      return share < moves ? share : moves;
+    };
+    constexpr int kReads = before(Reads, Product + 1) - before(Reads, Product);
+    constexpr int kCopies =
+        before(Copies, Product + 1) - before(Copies, Product);
+    __builtin_amdgcn_sched_group_barrier(kMatrix, 1, 0);
+    if constexpr (kReads > 0) {
+      __builtin_amdgcn_sched_group_barrier(kSharedReads, kReads, 0);
+    }
+    if constexpr (kCopies > 0) {
+      __builtin_amdgcn_sched_group_barrier(kVectorMemory, kCopies, 0);
+    }
+    interleave<Products, Reads, Copies, Product + 1>();
+  }
 }
 template <int P>
 DEV void priority() {

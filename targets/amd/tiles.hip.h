@@ -259,6 +259,17 @@ struct Mfma16x16x128F4F8 {
         (int)(scalesOfA.bits >> byte), (int)(scalesOfB.bits >> byte));
   }
 };
+struct Mfma16x16x128Mx8 {
+  static constexpr int k = 128, a = 32, b = 32, c = 4;
+  static constexpr int firstStep = rows(1);
+  TILE_MEMBER static void multiply(float *c, const f8 *a, const f8 *b,
+                                   e8m0x4 scalesOfA, e8m0x4 scalesOfB) {
+    const int byte = laneId() / 16 * 8;
+    *(f32x4 *)c = mfmaScaled16x16x128<kFp8, kFp8>(
+        *(const i32x8 *)a, *(const i32x8 *)b, *(f32x4 *)c,
+        (int)(scalesOfA.bits >> byte), (int)(scalesOfB.bits >> byte));
+  }
+};
 #endif
 #undef MODELC_MFMA
 

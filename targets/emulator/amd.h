@@ -50,8 +50,8 @@ DEV void waitReads() {
   static_assert(N >= 0);
 }
 DEV void scheduleFence() {}
-template <int Mask, int Count>
-DEV void scheduleGroup() {}
+template <int Products, int Reads, int Copies>
+DEV void interleave() {}
 template <int P>
 DEV void priority() {}
 DEV void sync() { emulator::syncBlock(); }

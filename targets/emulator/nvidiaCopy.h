@@ -124,9 +124,9 @@ inline uint32_t boxAddress(const void *shared) {
   return address;
 }
 
-inline void loadBox(void *shared, const TensorMap &map, int rank,
-                    std::array<int, 3> at, Barrier &full) {
-  Block &block = *self().block;
+/// Into the shared memory of `block`, at the address that `shared` has here.
+inline void loadBoxInto(Block &block, void *shared, const TensorMap &map,
+                        int rank, std::array<int, 3> at, Barrier &full) {
   Box box(map, rank, at);
   uint32_t address = boxAddress(shared);
   if (state.options.lazy) {
@@ -139,6 +139,11 @@ inline void loadBox(void *shared, const TensorMap &map, int rank,
           release(&full);
           completeBytes(full, box.bytes());
         });
+}
+
+inline void loadBox(void *shared, const TensorMap &map, int rank,
+                    std::array<int, 3> at, Barrier &full) {
+  loadBoxInto(*self().block, shared, map, rank, at, full);
 }
 
 inline void storeBox(const TensorMap &map, const void *shared, int rank,
@@ -230,6 +235,17 @@ DEV void loadBoxOfPair(void *shared, const TensorMap &map, int x, int y,
                        Barrier &full, int rank) {
   emulator::nvidia::loadBox(shared, map, 2, {x, y, 0},
                             emulator::nvidia::barrierOf(full, rank));
+}
+DEV void loadBoxToRanks(void *shared, const TensorMap &map, int x, int y,
+                        Barrier &full, int ranks) {
+  using namespace emulator;
+  using namespace emulator::nvidia;
+  for (int rank = 0; ranks >> rank; ++rank) {
+    if (ranks >> rank & 1) {
+      Block &block = *self().block->cluster->blocks.at(size_t(rank));
+      loadBoxInto(block, shared, map, 2, {x, y, 0}, barrierOf(full, rank));
+    }
+  }
 }
 DEV void loadBulk(void *shared, const void *global, int bytes, Barrier &full) {
   uint32_t address = emulator::sharedOffset(shared);

@@ -1,5 +1,5 @@
-// Products of numbers of four bits whose blocks along K have scales in tensor
-// memory, and the copy that brings the scales there. See
+// Products of numbers of four or eight bits whose blocks along K have scales in
+// tensor memory, and the copy that brings the scales there. See
 // targets/nvidia/tensor.cuh.
 #ifndef TARGETS_EMULATOR_NVIDIASCALED_H
 #define TARGETS_EMULATOR_NVIDIASCALED_H
@@ -17,6 +17,10 @@ struct ScaledMma {
   bool add;
   int block;
   ScaleType scale;
+  bool isEight = false; // numbers of e4m3, else of e2m1
+
+  /// Numbers along K.
+  int depth() const { return isEight ? 32 : 64; }
 };
 
 /// Its instruction descriptor, taken apart.
@@ -24,13 +28,15 @@ struct ScaledInstruction {
   int rows, columns, firstOfA, firstOfB;
 };
 
-constexpr int kScaledDepth = 64, kScaledBytes = kScaledDepth / 2;
+constexpr int kScaledDepth = 64;
 
 inline ScaledInstruction decodeScaled(uint32_t word, const ScaledMma &op) {
   ScaledInstruction shape{int(word >> 24 & 31) << 4, int(word >> 17 & 63) << 3,
                           int(word >> 29 & 3), int(word >> 4 & 3)};
-  if ((word >> 7 & 7) != 1 || (word >> 10 & 3) != 1) {
-    fail("instruction descriptor 0x%08x: expected operands of e2m1", word);
+  const uint32_t type = op.isEight ? 0 : 1;
+  if ((word >> 7 & 7) != type || (word >> 10 & 3) != type) {
+    fail("instruction descriptor 0x%08x: expected operands of %s", word,
+         op.isEight ? "e4m3" : "e2m1");
   }
   if (ScaleType(word >> 23 & 1) != op.scale) {
     fail("instruction descriptor 0x%08x: scales of another type than the "
@@ -44,7 +50,7 @@ inline ScaledInstruction decodeScaled(uint32_t word, const ScaledMma &op) {
     fail("instruction descriptor 0x%08x: no instruction of %d x %d", word,
          shape.rows, shape.columns);
   }
-  const int scales = kScaledDepth / op.block;
+  const int scales = op.depth() / op.block;
   if (shape.firstOfA % scales || shape.firstOfB % scales) {
     fail("instruction descriptor 0x%08x: %d scales do not begin at %d and %d",
          word, scales, shape.firstOfA, shape.firstOfB);
@@ -78,19 +84,21 @@ inline void readScaled(Block &block, const ScaledMma &op, uint64_t descriptor,
   TensorMemory &tensor = stateOf(block).tensor;
   const SharedOperand operand = decodeBlackwell(descriptor, Major::K, 1);
   for (int row = 0; row < count; ++row) {
-    for (int k = 0; k < kScaledDepth; ++k) {
-      const uint32_t unit =
-          swizzled(operand.address + operand.offset(row, k / 2 / 16 * 16),
-                   operand.swizzle);
+    for (int k = 0; k < op.depth(); ++k) {
+      const int at = op.isEight ? k : k / 2;
+      const uint32_t unit = swizzled(
+          operand.address + operand.offset(row, at / 16 * 16), operand.swizzle);
       const char *bytes = sharedBytes(block, unit, 16);
-      if (k % 32 == 0) {
+      if (at % 16 == 0) {
         noteRead(bytes, 16);
       }
-      const int pair = uint8_t(bytes[k / 2 % 16]);
+      const int stored = uint8_t(bytes[at % 16]);
       const float scale =
           scaleAt(tensor, op, scales, row, first + k / op.block);
       out[row * rowStep + k * depthStep] =
-          decode(kE2M1, pair >> k % 2 * 4 & 15) * scale;
+          (op.isEight ? decode(kE4M3, uint32_t(stored))
+                      : decode(kE2M1, stored >> k % 2 * 4 & 15)) *
+          scale;
     }
   }
 }
@@ -106,7 +114,7 @@ inline void runScaled(Block &block, const ScaledMma &op) {
          op.d >> 16, tensor.workgroups);
   }
   readScaled(block, op, op.a, op.scalesOfA, shape.firstOfA, shape.rows, a,
-             kScaledDepth, 1);
+             op.depth(), 1);
   readScaled(block, op, op.b, op.scalesOfB, shape.firstOfB, shape.columns, b, 1,
              shape.columns);
   for (int i = 0; i < shape.rows * shape.columns; ++i) {
@@ -114,7 +122,7 @@ inline void runScaled(Block &block, const ScaledMma &op) {
                         tensor.at(i / shape.columns, first + i % shape.columns))
                   : 0.0f;
   }
-  multiply(d, a, b, shape.rows, shape.columns, kScaledDepth);
+  multiply(d, a, b, shape.rows, shape.columns, op.depth());
   for (int i = 0; i < shape.rows * shape.columns; ++i) {
     tensor.at(i / shape.columns, first + i % shape.columns) =
         std::bit_cast<uint32_t>(d[i]);

@@ -209,6 +209,11 @@ DEV void tensorMmaMxf4(uint32_t d, uint64_t a, uint64_t b, uint32_t instruction,
   emulator::nvidia::issueScaled(
       {d, instruction, scalesOfA, scalesOfB, a, b, add, 32, ScaleType::E8M0});
 }
+DEV void tensorMmaMx8(uint32_t d, uint64_t a, uint64_t b, uint32_t instruction,
+                      uint32_t scalesOfA, uint32_t scalesOfB, bool add) {
+  emulator::nvidia::issueScaled({d, instruction, scalesOfA, scalesOfB, a, b,
+                                 add, 32, ScaleType::E8M0, true});
+}
 DEV void tensorCopyScales(uint32_t d, uint64_t from) {
   emulator::nvidia::issueScales(d, from);
 }

@@ -16,16 +16,20 @@ constexpr float kLargestE4M3 = 448;
 /// The largest number of E2M1; its power of two and the smallest of E8M0, as
 /// exponents.
 constexpr float kLargestE2M1 = 6;
-constexpr int kPowerOfE2M1 = 2, kSmallestScale = -127;
+constexpr int kSmallestScale = -127;
 
 /// Numbers of four bits whose neighbours share a scale: OCP MXFP4, NVFP4.
 struct BlockFormat {
   int block;
   int32_t scale; // mc_type
   const char *name;
+  int32_t numbers; // mc_type
+  int power;       // of two, of the largest number
 };
-constexpr BlockFormat kMxfp4 = {32, MC_F8E8M0FNU, "f8E8M0FNU"},
-                      kNvfp4 = {16, MC_F8E4M3FN, "f8E4M3FN"};
+constexpr BlockFormat kMxfp4 = {32, MC_F8E8M0FNU, "f8E8M0FNU", MC_F4E2M1FNX2,
+                                2},
+                      kMxfp8 = {32, MC_F8E8M0FNU, "f8E8M0FNU", MC_F8E4M3FN, 8},
+                      kNvfp4 = {16, MC_F8E4M3FN, "f8E4M3FN", MC_F4E2M1FNX2, 2};
 
 /// Numbers of one element of an mc_type.
 inline int numbersOf(int32_t type) {
@@ -122,6 +126,18 @@ inline uint16_t toBf16(float x) {
     return uint16_t(bits >> 16 | 0x40);
   }
   return uint16_t((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
+}
+
+/// Rounded to nearest even.
+inline uint16_t toF16(float x) {
+  const uint32_t sign = std::signbit(x) ? 0x8000 : 0;
+  const float size = std::fabs(x);
+  if (std::isnan(x) || size >= 65520) {
+    return uint16_t(sign | (std::isnan(x) ? 0x7E00 : 0x7C00));
+  }
+  const int exponent = exponentOf(size, -14);
+  const int units = int(std::nearbyint(std::ldexp(size, 10 - exponent)));
+  return uint16_t(sign | uint32_t(((exponent + 14) << 10) + units));
 }
 
 inline float fromF16(uint16_t bits) {

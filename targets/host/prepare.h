@@ -7,22 +7,20 @@
 #ifndef MODELC_HOST_PREPARE_H
 #define MODELC_HOST_PREPARE_H
 
-#include "numbers.h"
-#include "source.h"
+#include "cut.h"
+#include "groups.h"
 
 namespace modelc_host {
-
-/// Where rows and columns of a part begin, and how many there are.
-struct Cut {
-  int64_t firstRow = 0, rows = 0, firstColumn = 0, columns = 0;
-};
 
 class Preparation {
 public:
   Preparation(const mc_binding &weight, int64_t layer, int rank, mc_read read,
               void *context, void *out)
       : weight(weight), source(weight.source, layer),
-        format(source.isFine || weight.type == MC_F8E4M3FNX4 ? kNvfp4 : kMxfp4),
+        format(weight.type == MC_F8E4M3FNX4 || source.scaled == kNvfp4.name
+                   ? kNvfp4
+               : source.scaled == kMxfp8.name ? kMxfp8
+                                              : kMxfp4),
         rank(rank), read(read), context(context),
         out(static_cast<char *>(out)) {}
 
@@ -32,7 +30,7 @@ public:
                   "%s: expected the source of a weight, got %s", weight.name,
                   weight.source);
     }
-    if (source.isBlockScale) {
+    if (source.isBlockScale && !source.group) {
       // Groups of rows may be larger than there are rows.
       std::memset(out, 0, size_t(numberCount()));
     }
@@ -46,7 +44,8 @@ public:
     }
     const int64_t wanted = numberCount();
     const int64_t left = wanted - endOf(done);
-    return left == 0 || (source.isBlockScale && left > 0 && left < perGroup())
+    return left == 0 || (isOfBlocks() && source.isBlockScale && left > 0 &&
+                         left < perGroup())
                ? int(MC_OK)
                : fail(MC_BAD_ARGUMENT,
                       "%s: expected %lld elements of the checkpoint, got %lld",
@@ -119,7 +118,10 @@ private:
       }
       return MC_OK;
     }
-    const Cut cut = cutOf(tensor, part);
+    const Cut cut = cutOf(tensor, part, rank);
+    if (source.group) {
+      return appendGroups(part, tensor, cut);
+    }
     if (int status = checkCut(part, cut)) {
       return status;
     }
@@ -158,13 +160,50 @@ private:
     return MC_OK;
   }
 
+  /// Numbers over the scales of their groups, or these scales.
+  int appendGroups(const SourcePart &part, const mc_tensor &tensor,
+                   const Cut &cut) {
+    const int64_t group = source.group;
+    mc_tensor stored{};
+    if (tensor.type == MC_F8E4M3FN &&
+        read(context, (part.name + "_scale_inv").c_str(), &stored) &&
+        read(context, (part.name + "_scale").c_str(), &stored)) {
+      return missing(part.name + "_scale_inv");
+    }
+    GroupScales scales(tensor, stored, group);
+    const int64_t step = source.isBlockScale ? group : 1;
+    const bool isWhole = cut.rows % group == 0 && cut.columns % group == 0;
+    if (tensor.rank != 2 || tensor.type == MC_F4E2M1FNX2 || !scales.fit() ||
+        !isWhole ||
+        done + cut.rows * cut.columns / step / step > numberCount()) {
+      return fail(MC_BAD_ARGUMENT,
+                  "%s: expected whole groups of %lld x %lld of %s with a scale "
+                  "each, got %lld x %lld; try other types of weights",
+                  weight.name, (long long)group, (long long)group,
+                  part.name.c_str(), (long long)cut.rows,
+                  (long long)cut.columns);
+    }
+    for (int64_t row = cut.firstRow; row < cut.firstRow + cut.rows;
+         row += step) {
+      for (int64_t i = cut.firstColumn; i < cut.firstColumn + cut.columns;
+           i += step) {
+        const float scale = scales.at(row, i);
+        const float number = elementOf(tensor, row * tensor.shape[1] + i);
+        put(source.isBlockScale ? scale
+            : stored.data       ? number
+                                : number / scale);
+      }
+    }
+    return MC_OK;
+  }
+
   static bool isNarrow(const mc_tensor &tensor) {
     return tensor.type == MC_F8E4M3FN || tensor.type == MC_F4E2M1FNX2;
   }
   /// Those of few bits that are kept as they are stored, with their scales; -1:
   /// none.
   int32_t keptNumbers() const {
-    return isOfBlocks() || source.isTensorScale ? int32_t(MC_F4E2M1FNX2)
+    return isOfBlocks() || source.isTensorScale ? format.numbers
            : source.isChannelScale || elementBytes(weight.type) == 1
                ? int32_t(MC_F8E4M3FN)
                : -1;
@@ -192,18 +231,11 @@ private:
     return MC_OK;
   }
 
-  static float largestOf(const mc_tensor &tensor, int64_t begin,
-                         int64_t count) {
-    float largest = 0;
-    for (int64_t i = begin; i < begin + count; ++i) {
-      largest = std::fmax(largest, std::fabs(elementOf(tensor, i)));
-    }
-    return largest;
-  }
-
   /// Whether each block of neighbours has a scale.
   bool isOfBlocks() const {
-    return source.isBlockScale || weight.type == MC_F4E2M1FNX2;
+    return !source.group &&
+           (source.isBlockScale || weight.type == MC_F4E2M1FNX2 ||
+            &format == &kMxfp8);
   }
 
   /// That a row of a part becomes; of scales whole words.
@@ -216,27 +248,6 @@ private:
   /// Scales of a row and of a group of rows.
   int64_t perRow() const { return weight.shape[1] * numbersOf(weight.type); }
   int64_t perGroup() const { return perRow() * weight.shape[2]; }
-
-  Cut cutOf(const mc_tensor &tensor, const SourcePart &part) const {
-    Cut cut;
-    cut.rows = tensor.rank ? tensor.shape[0] : 1;
-    cut.columns = widthOf(tensor);
-    int64_t &count = part.dim == 0 ? cut.rows : cut.columns;
-    count /= part.parts;
-    const int64_t first =
-        part.parts == 1 ? 0 : count * (rank / part.copies % part.parts);
-    (part.dim == 0 ? cut.firstRow : cut.firstColumn) = first;
-    return cut;
-  }
-
-  /// Numbers of a row.
-  static int64_t widthOf(const mc_tensor &tensor) {
-    int64_t width = tensor.rank > 1 ? numbersOf(tensor.type) : 1;
-    for (int i = 1; i < tensor.rank; ++i) {
-      width *= tensor.shape[i];
-    }
-    return width;
-  }
 
   void appendBlocks(const mc_tensor &tensor, const Cut &cut, int64_t row,
                     const mc_tensor &stored) {
@@ -259,15 +270,16 @@ private:
     done += source.isBlockScale ? numbersOfRow(cut) : 0;
   }
 
-  /// The power of two below the largest magnitude, over 4; or that magnitude
+  /// The power of two below the largest magnitude, over that of the largest
+  /// number; or that magnitude
   /// over 6 and over the scale of the tensor, rounded.
   float scaleOfBlock(const mc_tensor &tensor, int64_t begin) const {
     const float largest = largestOf(tensor, begin, format.block);
     if (format.scale == MC_F8E4M3FN) {
       return fromE4M3(toE4M3(largest / kLargestE2M1 / tensorScale));
     }
-    const int exponent = exponentOf(largest, kSmallestScale + kPowerOfE2M1);
-    return std::ldexp(1.0f, exponent - kPowerOfE2M1);
+    const int exponent = exponentOf(largest, kSmallestScale + format.power);
+    return std::ldexp(1.0f, exponent - format.power);
   }
 
   /// Where the shape of the buffer, [groups, words, rows of a group], says.
@@ -356,18 +368,6 @@ private:
       word = toF16(value);
     }
     std::memcpy(out + done++ * bytes, &word, size_t(bytes));
-  }
-
-  /// Rounded to nearest even.
-  static uint16_t toF16(float x) {
-    const uint32_t sign = std::signbit(x) ? 0x8000 : 0;
-    const float size = std::fabs(x);
-    if (std::isnan(x) || size >= 65520) {
-      return uint16_t(sign | (std::isnan(x) ? 0x7E00 : 0x7C00));
-    }
-    const int exponent = exponentOf(size, -14);
-    const int units = int(std::nearbyint(std::ldexp(size, 10 - exponent)));
-    return uint16_t(sign | uint32_t(((exponent + 14) << 10) + units));
   }
 
   const mc_binding &weight;

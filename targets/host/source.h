@@ -21,9 +21,11 @@ struct SourcePart {
 struct WeightSource {
   std::vector<SourcePart> parts;
   bool isChannelScale = false, isBlockScale = false, isTensorScale = false;
-  bool isLargest = false, isFine = false; // of NVFP4
+  bool isLargest = false;
+  std::string scaled; // the type of scales of blocks; empty: that of MXFP4
   bool isDoubled = false, hasDefault = false;
   float absent = 0;
+  int64_t group = 0; // rows and columns that share a scale in f32; 0: none
   int64_t apart = 0; // the row whose scales begin a group; 0: none
   /// The byte where the word of row 2^i lies; empty: in the order of rows.
   std::vector<int64_t> packed;
@@ -36,11 +38,16 @@ struct WeightSource {
       isBlockScale |= word == "block_scale";
       isTensorScale |= word == "tensor_scale";
       isLargest |= word == "largest";
-      isFine |= word == "scaled"; // names the one type that says it
       isDoubled |= word == "doubled";
       if (word == "default") {
         hasDefault = true;
         words >> absent;
+      }
+      if (word == "scaled") {
+        words >> scaled;
+      }
+      if (word == "grouped") {
+        words >> group;
       }
       if (word == "apart") {
         words >> apart;

@@ -75,6 +75,14 @@ DEV void loadBox(void *shared, const TensorMap &map, int x, int y, int z, Barrie
                "l"(&map), "r"(x), "r"(y), "r"(z), "r"(sharedAddress(&full))
                : "memory");
 }
+/// The same into all workgroups of the cluster whose bits of `ranks` are set, at the same address, and to the barrier
+/// that each has where this one has `full`.
+DEV void loadBoxToRanks(void *shared, const TensorMap &map, int x, int y, Barrier &full, int ranks) {
+  asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster "
+               "[%0], [%1, {%2, %3}], [%4], %5;" ::"r"(sharedAddress(shared)),
+               "l"(&map), "r"(x), "r"(y), "r"(sharedAddress(&full)), "h"((uint16_t)ranks)
+               : "memory");
+}
 /// The same in a pair of workgroups; the bytes arrive at the barrier of the workgroup `rank` of the cluster.
 DEV void loadBoxOfPair(void *shared, const TensorMap &map, int x, int y, Barrier &full, int rank) {
   asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.cta_group::2 [%0], "

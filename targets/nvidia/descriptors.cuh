@@ -72,6 +72,12 @@ MODELC_EVERYWHERE uint32_t tensorInstructionFp4(uint32_t rows, uint32_t columns,
          firstScale << 29;
 }
 
+/// The same of kind::mxf8f6f4 with scales of E8M0: e4m3 x e4m3 -> f32, both K-major, 32 along K.
+MODELC_EVERYWHERE uint32_t tensorInstructionMx8(uint32_t rows, uint32_t columns, uint32_t firstScale) {
+  return firstScale << 4 | (columns >> 3) << 17 | uint32_t(ScaleType::E8M0) << 23 | (rows >> 4) << 24 |
+         firstScale << 29;
+}
+
 } // namespace modelc
 
 #endif // TARGETS_NVIDIA_DESCRIPTORS_CUH

@@ -34,6 +34,7 @@
 //   TensorMap  prefetchMap(map)
 //   loadBox(shared, map, x, y[, z], full)                 one thread; arrives as bytes on full
 //   loadBoxOfPair(shared, map, x, y, full, rank)          the bytes arrive in another workgroup
+//   loadBoxToRanks(shared, map, x, y, full, ranks)        the box in several workgroups of the cluster
 //   loadBulk(shared, global, bytes, full)                 16-byte multiples, no map
 //   storeBox(map, shared, x, y[, z])  commitStores()  waitStoresRead<pending>()  waitStores<pending>()
 //   copyAsync16(shared, global[, valid])  commitCopies()  waitCopies<pending>()  arriveAfterCopies(b)
@@ -53,13 +54,14 @@
 //   tensorAllocOfPair tensorRelinquishOfPair tensorFreeOfPair tensorMmaBf16OfPair tensorMmaFp8OfPair
 //   tensorCommitOfPair(b, ranks)                               two workgroups together
 //   tensorMmaNvf4(d, descriptorA, descriptorB, instruction, scalesA, scalesB, add)  tensorMmaMxf4(...)
+//   tensorMmaMx8(...)
 //   tensorCopyScales(d, descriptor)                            scales of blocks, 128 rows
 //   tensorCommit(b)  tensorFenceBefore()  tensorFenceAfter()
 //   tensorLoad(T (&r)[N], address)  tensorWaitLoads(r...)      32 lanes x N columns, N 8 16 32 64
 //   tensorStore(address, T (&r)[N])  tensorWaitStores()
 //
 // descriptors.cuh: sharedDescriptorHopper sharedDescriptorBlackwell advanceDescriptor
-//   tensorInstructionBf16 tensorInstructionFp8 tensorInstructionFp4
+//   tensorInstructionBf16 tensorInstructionFp8 tensorInstructionFp4 tensorInstructionMx8
 //
 // Registers that an asynchronous instruction reads or writes (accumulators and A
 // fragments of wgmma, results of tensorLoad) stay where they are until its wait:

@@ -84,6 +84,16 @@ TILE void arriveEachWave(BarrierTrip<To> at) {
     }
   }
 }
+/// The same at the barriers of all workgroups of the cluster.
+template <int Cluster>
+TILE void arriveEachWaveAtAll(BarrierTrip<Reach::All> at) {
+  syncWave();
+  if (at.trip >= 0 && elect()) {
+    for (int rank = 0; rank < Cluster; rank++) {
+      arriveAtRank(at.barrier, rank);
+    }
+  }
+}
 template <Callers By = Callers::All, Reach To>
 TILE void arriveExpect(BarrierTrip<To> at, int bytes) {
   static_assert(To != Reach::All, "expected copies that land in one workgroup");
@@ -162,6 +172,24 @@ TILE void copyBox(Place<S> to, const TensorMap &map, int column, int row, Barrie
 template <Callers By = Callers::All, class S, Reach To>
 TILE void copyBox(Place<S> to, const TensorMap &map, int column, int row, int outer, BarrierTrip<To> full) {
   copyBoxes<By>(to, map, column, row, full, outer);
+}
+
+/// Fills the place of every workgroup of the cluster: each asks for its part of the rows.
+template <Callers By, int Cluster, class S>
+TILE void copyBoxToAll(Place<S> to, const TensorMap &map, int column, int row, BarrierTrip<Reach::Own> full) {
+  constexpr int part = S::rowCount / Cluster, boxColumns = S::neighbours(), boxRows = smaller(part, 256);
+  static_assert(Cluster == 2, "expected two workgroups");
+  if (!isIssuer<By>()) {
+    return;
+  }
+  const int rank = clusterRank(), first = rank * S::at(rows(part));
+  repeat<S::columnCount / boxColumns>([&](auto c) INLINE {
+    repeat<part / boxRows>([&](auto r) INLINE {
+      constexpr int byte = S::at(rows(r.value * boxRows) | columns(c.value * boxColumns));
+      loadBoxToRanks(to.at + first + byte, map, column + c.value * boxColumns, row + rank * part + r.value * boxRows,
+                     full.barrier, (1 << Cluster) - 1);
+    });
+  });
 }
 
 /// Fills a place with one box of a tensor whose blocks lie as they do there.

@@ -73,6 +73,8 @@ MODELC_TENSOR_MMA(tensorMmaFp8OfPair, "2", "f8f6f4", uint64_t, "%1", "l")
 /// a and column of b has a scale in tensor memory: that of row r in lane r % 32 and column r / 32, four bytes in all.
 MODELC_TENSOR_MMA_SCALED(tensorMmaNvf4, "mxf4nvf4.block_scale.scale_vec::4X")
 MODELC_TENSOR_MMA_SCALED(tensorMmaMxf4, "mxf4.block_scale.scale_vec::2X")
+/// d[M, N] = a[M, 32] b[32, N], numbers of 8 bits with one scale for each row of 32.
+MODELC_TENSOR_MMA_SCALED(tensorMmaMx8, "mxf8f6f4.block_scale.scale_vec::1X")
 #undef MODELC_TENSOR_MMA_SCALED
 
 /// 32 rows of 16 bytes in shared memory, as the descriptor says, to lanes 0 .. 31 of four columns, and the same to the

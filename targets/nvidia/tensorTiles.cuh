@@ -49,7 +49,8 @@ TILE void freeTensor(uint32_t address) {
   }
 }
 
-/// An accumulator: 128 rows in lanes, further rows in further columns.
+/// An accumulator, or an operand with several neighbours of a row in each word: 128 rows in lanes, further rows in
+/// further columns of words.
 template <int Rows, int Columns>
 struct TensorPlace {
   uint32_t address;
@@ -155,6 +156,25 @@ TILE void mma(TensorPlace<Rows, Columns> c, Place<SA> a, Place<SB> b, bool add =
   mma<Callers::All, I, BTransposed>(c, a, b, add);
 }
 
+struct Tcgen05Bf16FromTensor : Tcgen05Bf16 {
+  static constexpr int words = k / 2; // of a row of a
+  TILE_MEMBER static void multiply(uint32_t d, uint32_t a, uint64_t b, uint32_t instruction, bool add) {
+    tensorMmaBf16FromTensor(d, a, b, instruction, add);
+  }
+};
+
+/// The same with a in tensor memory.
+template <class I, bool BTransposed = false, int Rows, int Columns, int Words, class SB>
+TILE void mma(TensorPlace<Rows, Columns> c, TensorPlace<Rows, Words> a, Place<SB> b, bool add = true) {
+  constexpr int height = smaller(Rows, 128), width = smaller(Columns, 256);
+  forEachProduct<Callers::All, Rows / height, Columns / width, Words / I::words>([&](auto i, auto j, auto step) INLINE {
+    constexpr int k = step.value * I::k, first = j.value * width;
+    constexpr int byteB = SB::at(BTransposed ? rows(k) | columns(first) : rows(first) | columns(k));
+    I::multiply(c.address + i.value * Columns + first, a.address + i.value * Words + step.value * I::words,
+                tensorDescriptor(b, byteB), I::instruction(height, width, BTransposed), add || step.value > 0);
+  });
+}
+
 /// Rows of scales that one copy takes to tensor memory, and the bytes from the scales of 8 of them to those of the
 /// next.
 constexpr int kScaleRows = 128, kScaleStrideBytes = 128;
@@ -178,10 +198,12 @@ TILE void copyScales(ScalesPlace<Words, Rows> to, Place<S> from) {
   });
 }
 
-/// Products of blocks: `k` stored pairs of numbers a step, of which `steps` share a word of scales.
+/// Products of blocks: `k` stored elements a step, of which `steps` share a word of scales.
 struct Tcgen05Nvf4 {
   static constexpr int k = 32, steps = 1;
-  static constexpr ScaleType scale = ScaleType::E4M3;
+  MODELC_EVERYWHERE static uint32_t instruction(int rows, int columns, int firstScale) {
+    return tensorInstructionFp4(rows, columns, ScaleType::E4M3, firstScale);
+  }
   TILE_MEMBER static void multiply(uint32_t d, uint64_t a, uint64_t b, uint32_t instruction, uint32_t scalesOfA,
                                    uint32_t scalesOfB, bool add) {
     tensorMmaNvf4(d, a, b, instruction, scalesOfA, scalesOfB, add);
@@ -189,10 +211,23 @@ struct Tcgen05Nvf4 {
 };
 struct Tcgen05Mxf4 {
   static constexpr int k = 32, steps = 2;
-  static constexpr ScaleType scale = ScaleType::E8M0;
+  MODELC_EVERYWHERE static uint32_t instruction(int rows, int columns, int firstScale) {
+    return tensorInstructionFp4(rows, columns, ScaleType::E8M0, firstScale);
+  }
   TILE_MEMBER static void multiply(uint32_t d, uint64_t a, uint64_t b, uint32_t instruction, uint32_t scalesOfA,
                                    uint32_t scalesOfB, bool add) {
     tensorMmaMxf4(d, a, b, instruction, scalesOfA, scalesOfB, add);
+  }
+};
+
+struct Tcgen05Mx8 {
+  static constexpr int k = 32, steps = 4;
+  MODELC_EVERYWHERE static uint32_t instruction(int rows, int columns, int firstScale) {
+    return tensorInstructionMx8(rows, columns, firstScale);
+  }
+  TILE_MEMBER static void multiply(uint32_t d, uint64_t a, uint64_t b, uint32_t instruction, uint32_t scalesOfA,
+                                   uint32_t scalesOfB, bool add) {
+    tensorMmaMx8(d, a, b, instruction, scalesOfA, scalesOfB, add);
   }
 };
 
@@ -201,12 +236,12 @@ template <Callers By, class I, int Rows, int Columns, class SA, class SB, int Wo
 TILE void mma(TensorPlace<Rows, Columns> c, Place<SA> a, Place<SB> b, ScalesPlace<Words, Rows> scalesOfA,
               ScalesPlace<Words, Columns> scalesOfB, bool add = true) {
   constexpr int height = smaller(Rows, 128), width = smaller(Columns, 256);
-  static_assert(SA::columnCount == Words * I::steps * I::k, "expected a word of scales for each step or two");
+  static_assert(SA::columnCount == Words * I::steps * I::k, "expected a word of scales for each step, two or four");
   forEachProduct<By, Rows / height, Columns / width, SA::columnCount / I::k>([&](auto i, auto j, auto step) INLINE {
     constexpr int k = step.value * I::k, word = step.value / I::steps;
     constexpr int firstScale = step.value % I::steps * (4 / I::steps);
     constexpr int row = i.value * height, column = j.value * width;
-    constexpr uint32_t instruction = tensorInstructionFp4(height, width, I::scale, firstScale);
+    constexpr uint32_t instruction = I::instruction(height, width, firstScale);
     I::multiply(c.address + i.value * Columns + column, tensorDescriptor(a, SA::at(rows(row) | columns(k))),
                 tensorDescriptor(b, SB::at(rows(column) | columns(k))), instruction, scalesOfA.at(word, row),
                 scalesOfB.at(word, column), add || step.value > 0);
@@ -218,9 +253,9 @@ TILE void mma(TensorPlace<Rows, Columns> c, Place<SA> a, Place<SB> b, ScalesPlac
   mma<Callers::All, I>(c, a, b, scalesOfA, scalesOfB, add);
 }
 
-/// The columns of an accumulator that a tile holds: f(first register, length of
-/// the run, address) for each run of neighbours.
-template <class L, int Columns, class F>
+/// The columns of a place that a tile holds, `PerWord` elements in each: f(first register, length of the run, address)
+/// for each run of neighbours.
+template <class L, int Columns, int PerWord = 1, class F>
 TILE void forEachTensorRun(uint32_t address, F f) {
   static_assert(L::OfLane::image(0) == rows(1) && L::OfLane::image(4) == rows(16) && L::OfWave::image(0) == rows(32),
                 "expected one row for each lane, and 32 rows for each wave");
@@ -230,8 +265,8 @@ TILE void forEachTensorRun(uint32_t address, F f) {
   const int column = mapBits<typename ColumnPart<typename L::OfWave>::Type>(wave);
   repeat<L::registers / chunk>([&](auto c) INLINE {
     constexpr int image = L::OfRegister::map(c.value * chunk);
-    constexpr int behind = columnOf(image) + rowOf(image) / 128 * Columns;
-    f(Constant<c.value * chunk>{}, Constant<chunk>{}, address + column + behind + (wave % 4 * 32 << 16));
+    constexpr int behind = columnOf(image) / PerWord + rowOf(image) / 128 * Columns;
+    f(Constant<c.value * chunk>{}, Constant<chunk>{}, address + column / PerWord + behind + (wave % 4 * 32 << 16));
   });
 }
 
@@ -252,6 +287,16 @@ TILE void storeTensor(const Tile<float, L> &tile, TensorPlace<Rows, Columns> to,
   tensorFenceAfter();
   forEachTensorRun<L, Columns>(to.address + column, [&](auto first, auto chunk, uint32_t address) INLINE {
     tensorStore(address, *(const float (*)[chunk.value])(tile.v + first.value));
+  });
+  tensorWaitStores();
+  tensorFenceBefore();
+}
+/// An operand, two elements in each word.
+template <class L, int Rows, int Words>
+TILE void storeTensor(const Tile<bf16, L> &tile, TensorPlace<Rows, Words> to) {
+  tensorFenceAfter();
+  forEachTensorRun<L, Words, 2>(to.address, [&](auto first, auto chunk, uint32_t address) INLINE {
+    tensorStore(address, *(const uint32_t (*)[chunk.value / 2])(tile.v + first.value));
   });
   tensorWaitStores();
   tensorFenceBefore();

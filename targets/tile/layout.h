@@ -184,6 +184,20 @@ TILE void fill(Tile<T, L> &tile, V value) {
   repeat<L::registers>([&](auto r) INLINE { tile.v[r.value] = value; });
 }
 
+/// All elements rounded, two at a time.
+template <class L>
+TILE void toBf16(Tile<bf16, L> &to, const Tile<float, L> &from) {
+  repeat<(L::registers + 1) / 2>([&](auto pair) INLINE {
+    constexpr int r = 2 * pair.value;
+    if constexpr (r + 1 < L::registers) {
+      const uint32_t both = packBf16(from.v[r], from.v[r + 1]);
+      __builtin_memcpy(&to.v[r], &both, sizeof(both));
+    } else {
+      to.v[r] = toBf16(from.v[r]);
+    }
+  });
+}
+
 /// f(index, row, column) for every register of a layout, without a loop.
 template <class L, class F>
 TILE void forEach(F f) {

@@ -263,15 +263,34 @@ TILE void storeScalar(T *to, T value) {
 
 //===- Flags --------------------------------------------------------------===//
 
-/// What the workgroup stored is visible to who sees the flag.
-TILE void raiseFlag(int *flag, int value) {
+/// The flag of this thread: number threadId() of those, else none.
+template <class Flag, class... Flags>
+TILE Flag *flagOfThread(Flag *first, Flags *...others) {
+  Flag *own = threadId() == 0 ? first : nullptr;
+  int number = 0;
+  ((own = threadId() == ++number ? others : own), ...);
+  return own;
+}
+
+/// What the workgroup stored is visible to who sees one of the flags.
+template <class... Flags>
+TILE void raiseFlags(int value, Flags *...flags) {
+  static_assert(sizeof...(flags) <= kWaveSize, "expected a flag for a lane of one wave");
   fenceDevice();
   sync();
-  if (threadId() == 0) {
-    storeRelease((uint32_t *)flag, (uint32_t)value);
+  if (int *own = flagOfThread(flags...)) {
+    storeRelease((uint32_t *)own, (uint32_t)value);
   }
 }
-TILE void waitForFlag(const int *flag, int value) { waitForFlag((const uint32_t *)flag, (uint32_t)value); }
+/// Until all have reached the value; what their senders stored is visible.
+template <class... Flags>
+TILE void waitForFlags(int value, const Flags *...flags) {
+  static_assert(sizeof...(flags) <= kWaveSize, "expected a flag for a lane of one wave");
+  if (const int *own = flagOfThread(flags...)) {
+    waitForFlag((const uint32_t *)own, (uint32_t)value);
+  }
+  sync();
+}
 
 } // namespace modelc
 

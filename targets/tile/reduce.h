@@ -126,6 +126,15 @@ TILE void reduce(Tile<T, R> &result, const Tile<T, L> &tile, Place<S> scratch) {
   reduce<Combiner, Along>(result, tile, scratch.at);
 }
 
+/// Whether an element that the wave holds is not zero: the same in all lanes.
+template <class T, class L>
+TILE bool isAny(const Tile<T, L> &tile) {
+  unsigned found = 0;
+  repeat<L::registers>([&](auto r) INLINE { found |= unsigned(tile.v[r.value] != T(0)); });
+  repeat<__builtin_popcount(kWaveSize - 1)>([&](auto bit) INLINE { found |= shuffleXor<1 << bit.value>(found); });
+  return uniform(found) != 0;
+}
+
 //===- Who holds what -----------------------------------------------------===//
 
 /// Where a wave holds its elements: the register (low bits) and lane (from bit

@@ -66,6 +66,7 @@ schedule.kernel @memory(%x: !in, %sum: !in, %counts: !schedule.buffer<?xi32>, %p
 // CHECK: reduce<Add, 1>(rowSum, values);
 // CHECK: reduce<Max, 1>(rowMax, turned, scratch);
 // CHECK: relayout(crossed, values, scratch);
+// CHECK: const bool some = isAny(rowSum);
 // CHECK: storeShared(values, scratch);
 // CHECK: sync();
 // CHECK: loadShared<Transposed>(back, scratch);
@@ -80,6 +81,7 @@ schedule.kernel @values(%x: !in, %d: !in, %m: index)
     %t = schedule.relayout %v through %scratch : !schedule.tile<16x16xf32, shared> : !tile -> !schedule.tile<16x16xf32, register, #crossed> loc("turned")
     %w = schedule.reduce max %t along 1 through %scratch : !schedule.tile<16x16xf32, shared> : !schedule.tile<16x16xf32, register, #crossed> -> !schedule.tile<16x1xf32, register, #acrossed>
     %k = schedule.relayout %v through %scratch : !schedule.tile<16x16xf32, shared> : !tile -> !schedule.tile<16x16xf32, register, #columns> loc("crossed")
+    %some = schedule.any %s : !schedule.tile<16x1xf32, register, #sums> loc("some")
     schedule.store %v, %scratch[] : !tile, !schedule.tile<16x16xf32, shared>
     schedule.sync workgroup
     %b = schedule.load %scratch[] {transposed} : !schedule.tile<16x16xf32, shared> -> !tile loc("back")
@@ -97,8 +99,8 @@ schedule.kernel @values(%x: !in, %d: !in, %m: index)
 
 // CHECK-LABEL: order(
 // CHECK: if (m > 4) {
-// CHECK-NEXT: raiseFlag(flagsOfPeers[rank] + offset(tile), m);
-// CHECK: waitForFlag(flags + offset(tile), m);
+// CHECK-NEXT: raiseFlags(m, flagsOfPeers[rank] + offset(tile));
+// CHECK: waitForFlags(m, flags + offset(tile));
 // CHECK: for (int step = tile; step < m; step += 2) {
 // CHECK-NEXT: sync();
 // CHECK: waitReads<1>();

@@ -10,16 +10,20 @@ The model is that of tiny-llama/, but where weights are narrow every row r of
 the weight of a linear in a layer is multiplied by FACTORS[r * 7 // 5 % 3],
 exactly, and where blocks have scales block b of the row by
 FACTORS[(r * 7 // 5 + b) % 3], "fine" ones of 16 too: neighbours then differ in
-their scales, so that a scale at the wrong place shows. With fine blocks k and up are
+their scales, so that a scale at the wrong place shows; where groups of rows and
+columns have scales, those of group (r, c) by FACTORS[(r + c) % 3]. With fine blocks k and up are
 a quarter as large, so that those of q and gate do not fit them. Everything is computed in double and rounded
 where modelc rounds:
 
     weights       fp8: e4m3, of each row the largest magnitude becomes 448;
                   mxfp4: e2m1, each block of 32 neighbours over the power of two
                   below its largest magnitude, over 4, saturated at 6;
+                  mxfp8: e4m3, over 256, saturated at 448;
                   nvfp4: e2m1, each block of 16 neighbours over its largest
                   magnitude over 6, in e4m3 over a scale of the whole tensor, of
-                  which the largest magnitude becomes 6 x 448
+                  which the largest magnitude becomes 6 x 448;
+                  fp8_block: e4m3, of each 128 x 128 the largest magnitude becomes
+                  448, of activations of each 128 neighbours
     activations   as the weights, or fp8 by weights of mxfp4, before each linear
                   of a layer, each token by itself; with 2 ranks, of what a rank
                   has. To 4 bits bf16 is quantised, to 8 what a norm has in float.
@@ -35,7 +39,7 @@ logit are taken.
 
     golden.json     prompts; tokens[sequence][step]; margin: the smallest distance
                     between the best and the second logit of any step; factors:
-                    of "rows", "blocks" or "fine" blocks of weights, or "none";
+                    of "rows", "blocks", "fine" blocks or "groups" of weights, or "none";
                     input_scale of linears, of whose largest magnitudes in
                     CALIBRATED prompts INPUT_PARTS become 6 x 448; k_scale and
                     v_scale of each layer of a cache of 8 bits, null: the
@@ -53,6 +57,7 @@ DRIFTS runs.
 
 import json
 import pathlib
+import sys
 from dataclasses import dataclass
 
 import numpy as np
@@ -64,7 +69,7 @@ DECODE_STEPS = 8
 DRIFTS = 16
 SEED, SEARCHED = 4, 512
 FACTORS = (0.25, 0.5, 1.0)
-BLOCK, FINE_BLOCK = 32, 16
+BLOCK, FINE_BLOCK, GROUP = 32, 16, 128
 CALIBRATED = 16
 INPUT_PARTS = {"k_proj": 1 / 16, "v_proj": 1 / 8, "gate_proj": 1 / 16}  # others: 1
 SMALL, SMALLER = ("k_proj", "up_proj"), 0.25
@@ -101,12 +106,32 @@ def fp8(x, parts=1):
     return (e4m3(split / scale) * scale).reshape(x.shape)
 
 
+def fp8_group(x, parts=1):
+    """Groups of GROUP neighbours; those of all parts are whole."""
+    return fp8(x, x.shape[-1] // GROUP)
+
+
+def fp8_square(w):
+    """Groups of GROUP rows and columns."""
+    rows, columns = (size // GROUP for size in w.shape)
+    squares = w.reshape(rows, GROUP, columns, GROUP).swapaxes(1, 2).reshape(rows * columns, -1)
+    return fp8(squares).reshape(rows, columns, GROUP, GROUP).swapaxes(1, 2).reshape(w.shape)
+
+
 def mxfp4(x, parts=1):
     """Blocks over powers of two; those of all parts are whole."""
     split = bf16(x).reshape(*x.shape[:-1], -1, BLOCK)
     largest = np.abs(split).max(-1, keepdims=True)
     scale = np.ldexp(1.0, np.frexp(largest)[1] - 1 - 2)
     return (e2m1(split / scale) * scale).reshape(x.shape)
+
+
+def mxfp8(x, parts=1):
+    """Blocks over powers of two; those of all parts are whole."""
+    split = bf16(x).reshape(*x.shape[:-1], -1, BLOCK)
+    largest = np.abs(split).max(-1, keepdims=True)
+    scale = np.ldexp(1.0, np.frexp(largest)[1] - 1 - 8)
+    return (e4m3(split / scale) * scale).reshape(x.shape)
 
 
 def nvfp4(x, tensor_scale=None):
@@ -130,7 +155,7 @@ class Variant:
     """What is narrow: a folder of golden files."""
 
     folder: str
-    factors: str  # of "rows", "blocks", "fine" or "none"
+    factors: str  # of "rows", "blocks", "fine", "groups" or "none"
     narrow: callable  # inputs of linears
     weights: callable  # weights of linears
     has_narrow_cache: bool = False
@@ -143,6 +168,8 @@ VARIANTS = (
     Variant("tiny-llama-fp8-weights", "rows", fp8, fp8),
     Variant("tiny-llama-fp8-cache", "none", as_bf16, as_bf16, has_narrow_cache=True),
     Variant("tiny-llama-mxfp4-fp8", "blocks", fp8, mxfp4, ranks=(1, 2)),
+    Variant("tiny-llama-mxfp8", "blocks", mxfp8, mxfp8),
+    Variant("tiny-llama-fp8-block", "groups", fp8_group, fp8_square),
     Variant("tiny-llama-nvfp4", "fine", nvfp4, nvfp4, ranks=(1, 2)),
 )
 
@@ -168,7 +195,9 @@ class Model:
         if "_proj" not in name or self.variant.factors == "none":
             return values
         turn = (np.arange(len(values)) * 7 // 5)[:, None]
-        if self.variant.factors != "rows":
+        if self.variant.factors == "groups":
+            turn = (np.arange(len(values)) // GROUP)[:, None] + np.arange(values.shape[1]) // GROUP
+        elif self.variant.factors != "rows":
             block = FINE_BLOCK if self.variant.factors == "fine" else BLOCK
             turn = turn + np.arange(values.shape[1]) // block
             if block == FINE_BLOCK and any(part in name for part in SMALL):
@@ -332,4 +361,5 @@ def make(variant):
 
 if __name__ == "__main__":
     for one in VARIANTS:
-        make(one)
+        if not sys.argv[1:] or one.folder in sys.argv[1:]:
+            make(one)

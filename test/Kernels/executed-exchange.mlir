@@ -19,12 +19,21 @@
 // CHECK-NOT: wrong
 // A device that adds before the others have sent, or hands on before it has added,
 // has other sums.
-// RUN: sed 's/waitForFlag(flags[^;]*;//' %t.one.h > %t.early.h
+// RUN: sed 's/waitForFlags([a-z0-9]*, flags[^;]*;//' %t.one.h > %t.early.h
 // RUN: %emulate -DKERNEL='"%t.early.h"' -DRANKS=4 -DCOLUMNS=512 -DTILE_COLUMNS=256 -DTHREADS=32 -DDYNAMIC_BYTES=0 %S/Inputs/exchange.cpp -o %t.early
 // RUN: not %t.early | FileCheck %s --check-prefix=EARLY
-// RUN: sed 's/waitForFlag(ready[^;]*;//' %t.two.h > %t.open.h
+// RUN: sed 's/waitForFlags([a-z0-9]*, ready[^;]*;//' %t.two.h > %t.open.h
 // RUN: %emulate -DKERNEL='"%t.open.h"' -DIN_TWO -DRANKS=4 -DCOLUMNS=512 -DTILE_COLUMNS=256 -DTHREADS=32 -DDYNAMIC_BYTES=0 %S/Inputs/exchange.cpp -o %t.open
 // RUN: not %t.open | FileCheck %s --check-prefix=EARLY
 // EARLY: wrong
+// All flags are raised behind one fence. What is stored behind the flags races
+// with who reads it.
+// RUN: FileCheck %s --check-prefix=FLAGS --input-file=%t.one.h
+// FLAGS-COUNT-1: raiseFlags(
+// FLAGS-NOT: raiseFlags(
+// RUN: awk '/storeTile<8>\(xTile/{held = held $0 "\n"; next} {print} /raiseFlags/{printf "%%s", held}' %t.one.h > %t.late.h
+// RUN: %emulate -g -fsanitize=thread -fsanitize-ignorelist=%targets/emulator/tsan.ignore -DKERNEL='"%t.late.h"' -DRANKS=4 -DCOLUMNS=512 -DTILE_COLUMNS=256 -DTHREADS=32 -DDYNAMIC_BYTES=0 %S/Inputs/exchange.cpp -o %t.late
+// RUN: not %t.late 2>&1 | FileCheck %s --check-prefix=LATE
+// LATE: ThreadSanitizer: data race
 
 module {}

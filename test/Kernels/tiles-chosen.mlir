@@ -17,7 +17,10 @@
 
 // Gate and up of 128 columns each: products of operands in shared memory leave
 // the registers to the sums, and so they do beside a residual.
-// GATED-DAG: schedule.kernel @linear_28672x4096_bf16_swiglu_m16384({{.*}}note = "128x128x64, 8 waves: {{.*}} us
+// GATED-DAG: schedule.kernel @linear_28672x4096_bf16_swiglu_m4096({{.*}}note = "128x128x64, 8 waves{{.*}}: {{.*}} us
+// Where rounds of 128 x 256 leave units idle, 192 columns are two products; what L2
+// bounds is loaded by two workgroups together.
+// GATED-DAG: schedule.kernel @linear_4096x14336_bf16_residual_m1536({{.*}}note = "128x192x64, 8 waves, roles, 2 workgroups load together: {{.*}} us
 // GATED-DAG: schedule.kernel @linear_4096x14336_bf16_residual_m16384({{.*}}note = "128x256x64, 8 waves: {{.*}} us
 model.graph @f(%tokens: tensor<?xi32>, %batch: !model.batch) -> tensor<?x64xbf16> attributes {phase = #model.phase<prefill>} {
   %table = model.weight ["table"] : tensor<8x64xbf16>

@@ -2,7 +2,7 @@
 // Inputs that are not whole blocks are refused where the linear stands.
 model.graph @ragged(%x: tensor<?x80xbf16>) -> tensor<?x96xbf16> {
   %w = model.weight ["w"] : tensor<96x80xbf16>
-  // expected-error@+1 {{expected inputs in whole blocks of 32 for weights of 4 bits, got 80; try other types of weights}}
+  // expected-error@+1 {{expected inputs in whole blocks of 32 for such weights, got 80; try other types of weights}}
   %y = model.linear %x, %w : tensor<?x80xbf16>, tensor<96x80xbf16> -> tensor<?x96xbf16>
   model.return %y : tensor<?x96xbf16>
 }

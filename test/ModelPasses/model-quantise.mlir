@@ -14,7 +14,7 @@
 // Two linears of one input share its quantisation; the head stays.
 // CHECK-LABEL: model.graph @shared
 // Inputs of several linears have the largest of the scales that these state.
-// INPUTS: error: expected inputs of 4 bits beside weights in NVFP4; try weights=mxfp4
+// INPUTS: error: expected inputs of the type of the weights beside weights in NVFP4 or of 8 bits with scales of blocks; try weights=mxfp4
 // NVFP4-LABEL: model.graph @shared
 // NVFP4: %[[XT:.*]] = model.weight ["gate.input_scale", "up.input_scale"] largest default 1.000000e+00 : tensor<1xf32>
 // NVFP4: %[[Q:.*]], %[[S:.*]] = model.quantise %{{.*}} tensor_scaled %[[XT]] : tensor<?x64xbf16>, tensor<1xf32> -> tensor<?x64xf4E2M1FN> scale tensor<?x4xf8E4M3FN>

@@ -1,9 +1,15 @@
 // RUN: split-file %s %t
 // RUN: sed -e s/machine/b200/ %t/kernels.mlir | %modelc-opt --schedule-pair-workgroups | FileCheck %s
-// RUN: sed -e s/machine/h200/ %t/kernels.mlir | %modelc-opt --schedule-pair-workgroups | FileCheck %s --check-prefix=NONE
-// The workgroups of a cluster share b where an instruction multiplies for them.
-// NONE-NOT: cluster
-// NONE-NOT: workgroups =
+// RUN: sed -e s/machine/h200/ %t/kernels.mlir | %modelc-opt --schedule-pair-workgroups | FileCheck %s --check-prefix=BOX
+// The workgroups of a cluster share b where an instruction multiplies for them, and where
+// none does but boxes can land in all of them, its load.
+// BOX-LABEL: @shared
+// BOX-SAME: cluster = 2
+// BOX: schedule.load %{{.*}} {multicast}
+// BOX-NOT: workgroups =
+// BOX-LABEL: @open
+// BOX-NOT: cluster
+// BOX-NOT: multicast
 
 //--- kernels.mlir
 module attributes {schedule.target = "machine"} {

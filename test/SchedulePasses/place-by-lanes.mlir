@@ -14,8 +14,8 @@
 // PLACED: schedule.copy %arg1[{{.*}}] to %[[KEYS:[^ ]*]][%[[T:[^ ]*]]] pages(
 // PLACED: schedule.sync
 // PLACED-NEXT: %[[S:.*]] = schedule.mma %{{.*}}, %[[Q]], %[[KEYS]][%[[T]]] {asynchronous, grid = array<i64: 2, 1>, instruction = "WgmmaBf16"}
-// PLACED-NEXT: schedule.wait {pending = 0 : i64, queue = #schedule<queue matrix>}
-// PLACED-NEXT: schedule.map(%[[S]])
+// PLACED: schedule.wait {pending = 0 : i64, queue = #schedule<queue matrix>}
+// PLACED-NEXT: schedule.loop {{.*}} carry(%{{.*}} = %[[S]])
 // PLACED: %[[O:.*]] = schedule.mma %{{.*}}, %{{.*}}, %{{.*}}[%[[T]]] {asynchronous, b_transposed, grid = array<i64: 2, 1>, instruction = "WgmmaBf16FromRegister"}
 // PLACED-NEXT: schedule.wait {pending = 0 : i64, queue = #schedule<queue matrix>}
 // PLACED-NEXT: schedule.yield %[[O]]

@@ -55,6 +55,11 @@ struct Case {
   /// Writes a buffer when it is first named; returns its file and where in it
   /// `pointer` is, as members of a table.
   std::string place(const void *pointer) {
+    auto [base, offset] = fileOf(pointer);
+    return "\"buffer\": \"" + base + ".in\"" +
+           (offset ? ", \"offset\": " + std::to_string(offset) : "");
+  }
+  std::pair<std::string, long> fileOf(const void *pointer) {
     auto next = buffers().upper_bound(pointer);
     auto found = next == buffers().begin() ? buffers().end() : std::prev(next);
     if (found == buffers().end() ||
@@ -67,13 +72,20 @@ struct Case {
       base = stem + "." + std::to_string(count);
       writeFile(base + ".in", found->first, found->second);
       expected[base + ".expected"] = found->first;
-      outputs += std::string(outputs.empty() ? "" : ", ") +
-                 "{\"argument\": " + std::to_string(count) + ", \"file\": \"" +
-                 base + ".out\"}";
+      outputs += std::string(outputs.empty() ? "" : ", ") + "{\"buffer\": \"" +
+                 base + ".in\", \"file\": \"" + base + ".out\"}";
     }
-    long offset = (const char *)pointer - (const char *)found->first;
-    return "\"buffer\": \"" + base + ".in\"" +
-           (offset ? ", \"offset\": " + std::to_string(offset) : "");
+    return {base, (const char *)pointer - (const char *)found->first};
+  }
+  /// A table of buffers, as a device has of its peers.
+  template <typename T>
+  void argument(T *const *table) {
+    std::string list;
+    size_t count = buffers()[table] / sizeof(T *);
+    for (size_t i = 0; i < count; ++i) {
+      list += (i ? ", \"" : "\"") + fileOf(table[i]).first + ".in\"";
+    }
+    add("{\"addresses\": [" + list + "]}");
   }
   template <typename T>
   void argument(T *pointer) {

@@ -86,7 +86,7 @@ model.graph @scales() -> tensor<80xbf16> {
 // -----
 
 model.graph @block_scales() -> tensor<80x2xbf16> {
-  // expected-error@+1 {{expected scales of blocks to be a matrix of f8E8M0FNU or f8E4M3FN, got 'tensor<80x2xbf16>'}}
+  // expected-error@+1 {{expected scales of blocks to be a matrix of f8E8M0FNU, f8E4M3FN or f32, got 'tensor<80x2xbf16>'}}
   %w = model.weight ["a"] block_scale : tensor<80x2xbf16>
   model.return %w : tensor<80x2xbf16>
 }
@@ -344,4 +344,12 @@ model.graph @scaling(%q: tensor<?x64xbf16>, %batch: !model.batch) -> tensor<?x64
   // expected-error@+1 {{expected 0 < 'low_freq_factor' < 'high_freq_factor', got 4.000000e+00 and 1.000000e+00}}
   %z = model.rope %q, %batch head_dim 32 theta 5.0e5 scaling <factor = 8.0, low_freq_factor = 4.0, high_freq_factor = 1.0, original_context = 8192> : tensor<?x64xbf16>
   model.return %z : tensor<?x64xbf16>
+}
+
+// -----
+
+model.graph @groups(%x: tensor<?x256xf8E4M3FN>, %xs: tensor<?x2xf32>, %w: tensor<384x256xf8E4M3FN>, %ws: tensor<384x2xf32>) -> tensor<?x384xbf16> {
+  // expected-error@+1 {{expected a scale for each of 3 rows of the weight, or blocks of them, got 'tensor<384x2xf32>'}}
+  %y = model.linear %x, %w scaled %xs, %ws : tensor<?x256xf8E4M3FN>, tensor<384x256xf8E4M3FN>, tensor<?x2xf32>, tensor<384x2xf32> -> tensor<?x384xbf16>
+  model.return %y : tensor<?x384xbf16>
 }

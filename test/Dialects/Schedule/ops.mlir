@@ -81,6 +81,8 @@ schedule.kernel @values(%m: index) guard [] attributes {waves = 2 : i64} {
     } : () -> (!schedule.tile<16x32xbf16, register, #a>)
     // CHECK: schedule.relayout %{{.*}} through %{{.*}} : !schedule.tile<64x2xf32, shared> : <16x32xbf16, register, #layout{{.*}}> -> <16x32xbf16
     %y = schedule.relayout %x through %scratch : !schedule.tile<64x2xf32, shared> : !schedule.tile<16x32xbf16, register, #a> -> !schedule.tile<16x32xbf16, register, #b>
+    // CHECK: schedule.any %{{.*}} : !schedule.tile<16x32xbf16, register, #layout{{.*}}>
+    %some = schedule.any %y : !schedule.tile<16x32xbf16, register, #b>
     %acc = schedule.map () {
     ^bb0(%r: index, %c: index):
       %z = arith.constant 0.0 : f32

@@ -13,7 +13,7 @@ KERNEL(256, 2) order(float *x) {
   syncWave();
   priority<1>();
   scheduleFence();
-  scheduleGroup<8, 1>();
+  interleave<2, 1, 1>();
   priority<0>();
   waitReads<3>();
   x[threadId()] = s[threadId() ^ 1];

@@ -42,6 +42,7 @@ KERNEL(128, 1) tensor(float *out, uint32_t *words) {
     tensorCopyScales(d + 96, sharedDescriptorBlackwell(sharedAddress(memory), 128, 16, Swizzle::None));
     tensorMmaNvf4(d, a, b, tensorInstructionFp4(128, 128, ScaleType::E4M3, 0), d + 96, d + 96, true);
     tensorMmaMxf4(d, a, b, tensorInstructionFp4(128, 128, ScaleType::E8M0, 2), d + 96, d + 96, true);
+    tensorMmaMx8(d, a, b, tensorInstructionMx8(128, 128, 3), d + 96, d + 96, true);
     tensorCommit(done[0]);
   }
   syncWave();

@@ -9,7 +9,9 @@ namespace modelc {
 
 /// The descriptor names scales of another type than the instruction takes.
 struct OtherScaleType : Tcgen05Mxf4 {
-  static constexpr ScaleType scale = ScaleType::E4M3;
+  MODELC_EVERYWHERE static uint32_t instruction(int rows, int columns, int firstScale) {
+    return tensorInstructionFp4(rows, columns, ScaleType::E4M3, firstScale);
+  }
 };
 
 /// Products with other bits of the instruction descriptor.

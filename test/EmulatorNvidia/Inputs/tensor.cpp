@@ -12,6 +12,8 @@ static_assert(sharedDescriptorHopper(0x12340) == 0x4000004000011234);
 // scales in 23, M / 16 from 24, the first scale of B from 4, of A from 29.
 static_assert(tensorInstructionFp4(128, 256, ScaleType::E4M3, 0) == 0x08400480);
 static_assert(tensorInstructionFp4(128, 128, ScaleType::E8M0, 2) == 0x48A004A0);
+// .kind::mxf8f6f4: e4m3 = 0 in bits 7 and 10, the others alike.
+static_assert(tensorInstructionMx8(128, 128, 3) == 0x68A00030);
 
 namespace {
 

@@ -125,7 +125,8 @@ private:
                 std::vector<uint16_t> &values) const {
     const bool isFine = factors == "fine";
     const bool isOfBlocks = factors == "blocks" || isFine;
-    if ((factors != "rows" && !isOfBlocks) ||
+    const bool isOfGroups = factors == "groups";
+    if ((factors != "rows" && !isOfBlocks && !isOfGroups) ||
         name.find("_proj") == std::string::npos) {
       return;
     }
@@ -134,8 +135,9 @@ private:
     size_t width = values.size() / rows;
     for (size_t i = 0; i < values.size(); ++i) {
       size_t block = isOfBlocks ? i % width / (isFine ? 16 : 32) : 0;
-      float factor = (isSmall ? 0.0625f : 0.25f) *
-                     float(1 << (i / width * 7 / 5 + block) % 3);
+      size_t turn = isOfGroups ? i / width / 128 + i % width / 128
+                               : i / width * 7 / 5 + block;
+      float factor = (isSmall ? 0.0625f : 0.25f) * float(1 << turn % 3);
       values[i] = toBf16(fromBf16(values[i]) * factor);
     }
   }

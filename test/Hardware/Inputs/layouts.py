@@ -107,6 +107,7 @@ INSTRUCTIONS = {
         "Mfma32x32x64F8": cdna(halves_of(32, 64), c32),
         "Mfma16x16x128F4": scaled(16, 32) | {"c": c16},
         "Mfma16x16x128F4F8": scaled(16, 32) | {"b": halves_of(16, 128), "c": c16},
+        "Mfma16x16x128Mx8": scaled(16, 32) | {"a": halves_of(16, 128), "b": halves_of(16, 128), "c": c16},
         "Mfma16x16x32F8": cdna(rows_of(16, 8), c16),
     },
     "hopper": MMA_SYNC | {
@@ -121,6 +122,7 @@ INSTRUCTIONS = {
         "Tcgen05F8": {"c": row_of_thread},
         "Tcgen05Nvf4": tensor_scales(4),
         "Tcgen05Mxf4": tensor_scales(2),
+        "Tcgen05Mx8": tensor_scales(1),
         # Of two workgroups: the rows of each in its own lanes.
         "Tcgen05Bf16Pair": {"c": row_of_thread},
         "Tcgen05F8Pair": {"c": row_of_thread},

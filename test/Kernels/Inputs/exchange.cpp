@@ -1,8 +1,6 @@
 // Some devices reduce between themselves, several calls in a row on the same
 // staging buffers. IN_TWO: in two steps.
-#include "run.h"
-
-#include "emulator/driver.h"
+#include "peers.h"
 
 EMULATOR_KERNEL(modelc, exchange)
 
@@ -12,33 +10,6 @@ constexpr int kWidth = kColumns / RANKS;
 #else
 constexpr int kWidth = kColumns;
 #endif
-
-template <typename T>
-static T *allocate(size_t count) {
-  T *memory = static_cast<T *>(emulatorAllocate(count * sizeof(T)));
-  std::memset((void *)memory, 0, count * sizeof(T));
-  return memory;
-}
-
-/// What each device has for the others, and their addresses.
-template <typename T>
-struct Shared {
-  T *own[RANKS];
-  T **peers = allocate<T *>(RANKS);
-  explicit Shared(size_t count) {
-    for (int d = 0; d < RANKS; ++d) {
-      peers[d] = own[d] = allocate<T>(count);
-    }
-  }
-};
-
-template <typename... Arguments>
-static void start(int device, Arguments... arguments) {
-  unsigned grid[3] = {kRows * (kColumns / TILE_COLUMNS), 1, 1};
-  unsigned block[3] = {THREADS, 1, 1}, cluster[3] = {1, 1, 1};
-  void *pointers[] = {&arguments...};
-  emulatorLaunch(device, "exchange", grid, block, cluster, 0, pointers);
-}
 
 int main() {
   emulatorOpen(RANKS, modelc::kWaveSize, 160 << 10);
@@ -67,13 +38,13 @@ int main() {
   for (int call = 0; call < kCalls; ++call) {
     for (int d = 0; d < RANKS; ++d) {
 #ifdef IN_TWO
-      start(d, (const bf16 *)x[d][call], staging.own[d],
+      start("exchange", d, tiles, (const bf16 *)x[d][call], staging.own[d],
             (bf16 *const *)staging.peers, sums.own[d],
             (bf16 *const *)sums.peers, flags.own[d], (int *const *)flags.peers,
             ready.own[d], (int *const *)ready.peers, epochs.own[d],
             out[d][call], d, kRows);
 #else
-      start(d, (const bf16 *)x[d][call], staging.own[d],
+      start("exchange", d, tiles, (const bf16 *)x[d][call], staging.own[d],
             (bf16 *const *)staging.peers, flags.own[d],
             (int *const *)flags.peers, epochs.own[d], out[d][call], d, kRows);
 #endif

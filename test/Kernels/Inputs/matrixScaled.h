@@ -1,6 +1,6 @@
-// Numbers of four bits with a scale for each BLOCK of them, in words that lie
-// as they are copied to tensor memory, or, with WRONG, in the order of rows.
-// Neighbouring scales differ by up to a factor of 64.
+// Numbers of four bits (with MX8, of eight) with a scale for each BLOCK of
+// them, in words that lie as they are copied to tensor memory, or, with WRONG,
+// in the order of rows. Neighbouring scales differ by up to a factor of 64.
 #ifndef TEST_KERNELS_INPUTS_MATRIXSCALED_H
 #define TEST_KERNELS_INPUTS_MATRIXSCALED_H
 
@@ -16,6 +16,11 @@ constexpr int kColumns = 264, kInputs = 448, kRows = 300;
 constexpr int kWordNumbers = 4 * BLOCK;
 constexpr int kWords = (kInputs + kWordNumbers - 1) / kWordNumbers;
 constexpr int kGroup = 256;
+#ifdef MX8
+constexpr int kTogether = 1;
+#else
+constexpr int kTogether = 2;
+#endif
 
 /// Byte of a scale: PTX ISA, scale factors of tcgen05.mma, a block of 128 rows.
 int scaleByte(int row, int block) {
@@ -47,7 +52,7 @@ struct Matrix {
   explicit Matrix(int rows, int halves = 1)
       : rows(rows), half(rows / halves),
         groups(halves * ((half + kGroup - 1) / kGroup)),
-        pairs(rows * kInputs / 2), scales(groups * kWords * kGroup * 4),
+        pairs(rows * kInputs / kTogether), scales(groups * kWords * kGroup * 4),
         values(size_t(rows) * kInputs) {
     std::fill(scales.begin(), scales.end(), 0);
     for (int row = 0; row < rows; ++row) {
@@ -58,10 +63,10 @@ struct Matrix {
   }
 
   TensorMap numbersMap(uint32_t boxRows) {
-    const uint64_t sizes[] = {kInputs / 2, uint64_t(rows)};
-    const uint64_t strides[] = {kInputs / 2};
-    const uint32_t box[] = {TILE_K / 2, boxRows}, ones[] = {1, 1};
-    const int swizzle = TILE_K == 128 ? 2 : 3;
+    const uint64_t sizes[] = {kInputs / kTogether, uint64_t(rows)};
+    const uint64_t strides[] = {kInputs / kTogether};
+    const uint32_t box[] = {TILE_K / kTogether, boxRows}, ones[] = {1, 1};
+    const int swizzle = TILE_K / kTogether == 64 ? 2 : 3;
     return mapOf(0, 2, pairs.data(), sizes, strides, box, ones, swizzle);
   }
   TensorMap scalesMap(uint32_t boxRows) {
@@ -78,12 +83,20 @@ private:
     int place = row < half ? row : groups / 2 * kGroup + row - half;
     scales[scaleByte(place, first / BLOCK)] = scale.bits;
     for (int k = first; k < first + BLOCK; ++k) {
-      int number = std::uniform_int_distribution<int>(0, 15)(generator);
-      uint8_t &pair = pairs[(row * kInputs + k) / 2];
-      pair = uint8_t(k % 2 ? pair | number << 4 : number);
-      values[size_t(row) * kInputs + k] =
-          emulator::decode(emulator::kE2M1, uint32_t(number)) * scale.value;
+      uint8_t &stored = pairs[(row * kInputs + k) / kTogether];
+      values[size_t(row) * kInputs + k] = put(stored, k % 2) * scale.value;
     }
+  }
+  /// A random number, and what it is.
+  static double put(uint8_t &stored, bool isSecond) {
+    if (kTogether == 1) {
+      f8 number = asF8(randomNormal());
+      stored = number.bits;
+      return asDouble(number);
+    }
+    int number = std::uniform_int_distribution<int>(0, 15)(generator);
+    stored = uint8_t(isSecond ? stored | number << 4 : number);
+    return emulator::decode(emulator::kE2M1, uint32_t(number));
   }
   static TensorMap mapOf(int type, int rank, void *base, const uint64_t *sizes,
                          const uint64_t *strides, const uint32_t *box,

@@ -1,0 +1,227 @@
+//===- LinearCandidates.cpp - Tiles of linears: enumerate and order -------===//
+//
+// All that the target can run are enumerated and put in the order of their
+// preview, which only decides which few are scheduled and judged.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Kernels/LinearPieces.h"
+#include "lib/Kernels/LinearPreview.h"
+#include "lib/Kernels/Tiling.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+#include <optional>
+#include <tuple>
+
+using namespace mlir;
+using namespace modelc;
+using namespace modelc::kernels;
+
+/// Parts that the kernel which adds them reads at once, at most.
+static constexpr int64_t kMaxSplits = 64;
+
+SmallVector<Range> Tiling::ranges(int64_t most) {
+  SmallVector<Range> list;
+  int64_t first = 1;
+  for (int64_t last : {16, 64, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048,
+                       3072, 4096, 6144, 8192, 12288}) {
+    if (first <= most) {
+      list.push_back({first, std::min(last, most)});
+      first = last + 1;
+    }
+  }
+  if (first <= most) {
+    list.push_back({first, most});
+  }
+  return list;
+}
+
+/// The kernel that adds the parts: enough workgroups, whole vectors.
+static void chooseReduce(LinearTile &tile, const LinearShape &shape,
+                         int64_t waveSize) {
+  tile.reduceM = 1;
+  tile.reduceWaves = 4;
+  int64_t lanes = tile.reduceWaves * waveSize;
+  tile.reduceN =
+      std::min<int64_t>(llvm::PowerOf2Ceil(shape.columns), 4 * lanes);
+}
+
+/// Rows that a tile has at least, whichever operand they are of.
+static int64_t fewestRows(ArrayRef<const MmaRow *> rows) {
+  int64_t fewest = 256;
+  for (const MmaRow *row : rows) {
+    fewest = std::min({fewest, row->m, row->nMin});
+  }
+  return std::max<int64_t>(fewest, 16);
+}
+
+/// Parts of the sum of a tile, at most: more would only add work once the grid
+/// fills the machine twice, and parts that leave the last cache before they are
+/// added cost more than they can win.
+static int64_t mostSplits(const Target &target, const LinearShape &shape,
+                          const LinearTile &tile, Range rows) {
+  int64_t judged = std::min(rows.maximum, kJudgedRows);
+  int64_t grid = llvm::divideCeil(judged, tile.m) *
+                 llvm::divideCeil(shape.columns, tile.n);
+  int64_t cache = std::max(target.cache.l2Bytes, target.cache.llcBytes);
+  int64_t partBytes = rows.maximum * shape.weightRows() * 4;
+  int64_t splits = 1;
+  while (splits < kMaxSplits && grid * splits < 2 * target.execution.units &&
+         2 * partBytes * splits * 2 <= cache) {
+    splits *= 2;
+  }
+  return splits;
+}
+
+/// Parts that are tried: 1, 2, 3, 4, 6, 8, 12, ...
+static int64_t nextSplits(int64_t splits) {
+  if (splits == 1) {
+    return 2;
+  }
+  return splits + splits / (llvm::isPowerOf2_64(splits) ? 2 : 3);
+}
+
+/// Where every workgroup has a unit of its own, its ring takes all there is and
+/// its trips need.
+static void deepenRing(const Target &target, const LinearShape &shape,
+                       LinearTile &tile, Range rows) {
+  constexpr int64_t kMostSlots = 8;
+  int64_t grid = llvm::divideCeil(rows.maximum, tile.m) *
+                 llvm::divideCeil(shape.columns, tile.n) * tile.splits;
+  if (grid <= target.execution.units && !tile.hasPieces()) {
+    int64_t trips = llvm::divideCeil(shape.inputs, tile.k * tile.splits);
+    tile.slots = std::clamp(trips, kMinSlots, kMostSlots);
+  }
+}
+
+/// Tiles of m x n in plain loops, whose waves go in step.
+static void addPlainTiles(SmallVectorImpl<LinearTile> &tiles,
+                          const Target &target, const LinearShape &shape,
+                          Range rows, int64_t m, int64_t n) {
+  int64_t elementBits = shape.element.getIntOrFloatBitWidth();
+  for (int64_t kBytes : {128, 256}) {
+    for (int64_t waves : {4, 8}) {
+      LinearTile tile = {m, n, kBytes * 8 / elementBits, waves};
+      int64_t most = mostSplits(target, shape, tile, rows);
+      for (; tile.splits <= most; tile.splits = nextSplits(tile.splits)) {
+        for (bool isSwapped : {false, true}) {
+          tile.isSwapped = isSwapped;
+          tiles.push_back(tile);
+        }
+      }
+    }
+  }
+}
+
+static SmallVector<LinearTile> plainTiles(const Target &target,
+                                          const LinearShape &shape, Range rows,
+                                          int64_t judged, int64_t fewest) {
+  SmallVector<LinearTile> tiles;
+  int64_t mostM = std::max<int64_t>(
+      fewest, std::min<int64_t>(256, llvm::PowerOf2Ceil(judged)));
+  for (int64_t m = 16; m <= mostM; m *= 2) {
+    for (int64_t n = 16; n <= 256; n *= 2) {
+      addPlainTiles(tiles, target, shape, rows, m, n);
+    }
+  }
+  return tiles;
+}
+
+SmallVector<LinearTile> Tiling::sums(const LinearShape &shape, Range rows,
+                                     const LinearTile &best) const {
+  SmallVector<LinearTile> tiles;
+  for (int64_t sum : {96, 160, 192, 224}) {
+    for (int64_t extent : {64, 128, 256}) {
+      addPlainTiles(tiles, target, shape, rows, extent, sum);
+      addPlainTiles(tiles, target, shape, rows, sum, extent);
+    }
+  }
+  MmaRows rowsOfTable = rowsFor(shape);
+  LinearPreview preview(target, shape, std::min(rows.maximum, kJudgedRows));
+  constexpr double kWorthJudging = 0.95; // as precise as a preview is
+  double least =
+      kWorthJudging * preview.seconds(best, *rowFor(rowsOfTable, shape, best));
+  std::optional<LinearTile> found;
+  for (LinearTile &tile : tiles) {
+    tile.hasRoles = best.hasRoles;
+    tile.cluster = best.cluster;
+    const MmaRow *row = rowFor(rowsOfTable, shape, tile);
+    bool isAlike = tile.cluster == 1 || tile.isSwapped == best.isSwapped;
+    if (isAlike && reasonAgainst(shape, tile, row).empty()) {
+      chooseReduce(tile, shape, target.execution.waveSize);
+      deepenRing(target, shape, tile, rows);
+      double seconds = preview.seconds(tile, *row);
+      if (seconds < least) {
+        least = seconds;
+        found = tile;
+      }
+    }
+  }
+  return found ? SmallVector<LinearTile>{*found} : SmallVector<LinearTile>();
+}
+
+SmallVector<LinearTile> Tiling::paired(const LinearShape &shape,
+                                       Range rows) const {
+  int64_t judged = std::min(rows.maximum, kJudgedRows);
+  int64_t elementBits = shape.element.getIntOrFloatBitWidth();
+  LinearPreview preview(target, shape, judged);
+  SmallVector<LinearTile> tiles;
+  for (const MmaRow *row : rowsFor(shape)) {
+    if (row->workgroups == 1 || judged < row->workgroups * row->m) {
+      continue;
+    }
+    for (int64_t n = row->nMax; n >= std::max(row->nMin, row->m); n /= 2) {
+      std::optional<std::pair<double, LinearTile>> best;
+      for (int64_t kBytes : {128, 256}) {
+        LinearTile tile{row->m, n, kBytes * 8 / elementBits};
+        tile.cluster = row->workgroups;
+        tile.hasRoles = true;
+        if (reasonAgainst(shape, tile, row).empty()) {
+          double seconds = preview.seconds(tile, *row);
+          if (!best || seconds < best->first) {
+            best = {seconds, tile};
+          }
+        }
+      }
+      if (best) {
+        tiles.push_back(best->second);
+      }
+    }
+  }
+  return tiles;
+}
+
+SmallVector<LinearTile> Tiling::candidates(const LinearShape &shape,
+                                           Range rows) const {
+  int64_t judged = std::min(rows.maximum, kJudgedRows);
+  LinearPreview preview(target, shape, judged);
+  MmaRows rowsOfTable = rowsFor(shape);
+  SmallVector<LinearTile> tiles =
+      plainTiles(target, shape, rows, judged, fewestRows(rowsOfTable));
+  tiles.append(
+      tilesInPieces(shape, target.execution.matrixPipesPerUnit, judged));
+  // Equals stay in the order of enumeration: fewest waves and parts first.
+  SmallVector<std::tuple<double, size_t, LinearTile>> legal;
+  for (LinearTile &tile : tiles) {
+    const MmaRow *row = rowFor(rowsOfTable, shape, tile);
+    if (reasonAgainst(shape, tile, row).empty()) {
+      chooseReduce(tile, shape, target.execution.waveSize);
+      deepenRing(target, shape, tile, rows);
+      legal.push_back({preview.seconds(tile, *row), legal.size(), tile});
+    }
+  }
+  if (options.count) {
+    options.count->rejected += tiles.size() - legal.size();
+    options.count->previewed += legal.size();
+  }
+  llvm::sort(legal, [](auto &a, auto &b) {
+    return std::tie(std::get<0>(a), std::get<1>(a)) <
+           std::tie(std::get<0>(b), std::get<1>(b));
+  });
+  tiles.clear();
+  for (auto &entry : legal) {
+    tiles.push_back(std::get<2>(entry));
+  }
+  return tiles;
+}

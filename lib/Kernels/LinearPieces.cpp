@@ -1,0 +1,96 @@
+//===- LinearPieces.cpp - Linears of several products a trip --------------===//
+
+#include "lib/Kernels/LinearPieces.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace modelc;
+using namespace modelc::kernels;
+
+static int64_t productsOf(const LinearShape &shape) {
+  return shape.isSwiglu ? 2 : 1;
+}
+
+llvm::SmallVector<int64_t, 4> LinearTile::parts(int64_t size, int64_t pieces) {
+  if (pieces > 1) {
+    return llvm::SmallVector<int64_t, 4>(pieces, size / pieces);
+  }
+  llvm::SmallVector<int64_t, 4> powers;
+  for (int64_t power = llvm::bit_floor<uint64_t>(size); power > 0; power /= 2) {
+    if (size & power) {
+      powers.push_back(power);
+    }
+  }
+  return powers;
+}
+
+SmallVector<LinearTile> kernels::tilesInPieces(const LinearShape &shape,
+                                               int64_t pipes, int64_t judged) {
+  SmallVector<LinearTile> tiles;
+  int64_t elementBits = shape.element.getIntOrFloatBitWidth();
+  for (int64_t m : {256, 128}) {
+    for (int64_t n : {256, 128}) {
+      for (int64_t kBytes : {64, 128, 256}) {
+        for (int64_t groups : {2, 1}) {
+          LinearTile tile{m, n, kBytes * 8 / elementBits, groups * pipes};
+          tile.groups = groups;
+          tile.piecesM = 2;
+          tile.piecesN = shape.isSwiglu ? 1 : 2;
+          if (judged >= m) {
+            tiles.push_back(tile);
+          }
+        }
+      }
+    }
+  }
+  return tiles;
+}
+
+std::string kernels::reasonAgainstPieces(const Target &target,
+                                         const LinearShape &shape,
+                                         const LinearTile &tile,
+                                         const MmaRow &row) {
+  int64_t lanes = tile.waves * target.execution.waveSize;
+  bool isSum = tile.rowParts().size() * tile.columnParts().size() > 1;
+  // Tiles of 256 x 160 spilled, on 4 waves as on 8.
+  constexpr int64_t kMostSums = 128 * 192;
+  if (isSum && row.scope == MmaScope::Wave &&
+      tile.m * tile.n * productsOf(shape) > kMostSums) {
+    return "sums of several products leave too few registers to operands";
+  }
+  if (!tile.hasPieces()) {
+    return "";
+  }
+  bool copies = target.copy.asyncToShared &&
+                target.copy.completion == Completion::Counted;
+  if (!copies || row.scope != MmaScope::Wave ||
+      row.aSpace != OperandSpace::Register ||
+      tile.waves != tile.groups * target.execution.matrixPipesPerUnit) {
+    return "a group of waves needs one for each pipe of the matrix unit, and "
+           "copies that complete in order";
+  }
+  // Sums of 32 x 32 are blocks of 16 registers: a tile of 256 x 256 spilled 48.
+  if (tile.groups == 1 && row.m >= 32 &&
+      2 * tile.m * tile.n * productsOf(shape) >=
+          target.execution.maxRegistersPerThread * lanes) {
+    return "sums in blocks leave no room to what is read ahead";
+  }
+  return shape.blockScales ? "scales of blocks are fewer than two groups of "
+                             "waves copy at once"
+                           : "";
+}
+
+int64_t kernels::registersAhead(const LinearShape &shape,
+                                const LinearTile &tile, int64_t lanes) {
+  constexpr int64_t kAddresses = 64, kBits = 32;
+  if (!tile.hasPieces() || tile.groups > 1) {
+    return 0;
+  }
+  int64_t bits = tile.m * shape.element.getIntOrFloatBitWidth() +
+                 tile.n * productsOf(shape) *
+                     shape.weightElement().getIntOrFloatBitWidth();
+  // Each operand is read by half of the waves' grid, which is square.
+  int64_t readers = int64_t(1) << (llvm::Log2_64(tile.waves) / 2);
+  return tile.k * bits * readers / kBits + kAddresses * lanes;
+}

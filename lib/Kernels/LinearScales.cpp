@@ -1,0 +1,62 @@
+//===- LinearScales.cpp - What scales of blocks demand of tiles -----------===//
+
+#include "lib/Kernels/LinearWriter.h"
+#include "lib/Kernels/Tiling.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+
+using namespace modelc;
+using namespace modelc::kernels;
+
+std::string kernels::reasonAgainstScales(const LinearShape &shape,
+                                         const LinearTile &tile) {
+  const BlockScales &scales = shape.blockScales;
+  if (!scales.isByKernel()) {
+    return "";
+  }
+  if (tile.k != scales.block || tile.n > kGroup) {
+    return "a trip has more than one scale of the weight";
+  }
+  return tile.cluster > 1 || tile.hasRoles
+             ? "waves that add products do more than to multiply"
+             : "";
+}
+
+/// Words of both operands that a lane holds where waves share a tile as evenly
+/// as they can: each reads its rows and its columns.
+static int64_t operandWords(const LinearTile &tile, const MmaRow &row,
+                            int64_t waveSize) {
+  int64_t best = INT64_MAX;
+  for (int64_t rows = 1; rows <= tile.waves; rows *= 2) {
+    int64_t columns = tile.waves / rows;
+    if (tile.m % (row.m * rows) == 0 && tile.n % (row.n * columns) == 0) {
+      int64_t numbers = (tile.m / rows + tile.n / columns) * tile.k;
+      best = std::min(best, numbers / 4 / waveSize);
+    }
+  }
+  return best == INT64_MAX ? 0 : best;
+}
+
+/// Sums, the product of a trip and, of waves that multiply from registers, its
+/// operands (a compiler reads all of them before the first addition); a quarter
+/// of the registers is left to addresses. Where it orders reads of tensor
+/// memory and additions, one product in two is there at once.
+bool Tiling::holdsProducts(const LinearShape &shape, const LinearTile &tile,
+                           const MmaRow &row) const {
+  int64_t waveSize = target.execution.waveSize;
+  int64_t sums = llvm::divideCeil(tile.m * tile.n * (shape.isSwiglu ? 2 : 1),
+                                  tile.waves * waveSize);
+  int64_t registers = registersPerLane(tile.waves);
+  if (row.scope == MmaScope::Wave) {
+    return 4 * (2 * sums + operandWords(tile, row, waveSize)) < 3 * registers;
+  }
+  bool isRead = row.cSpace == OperandSpace::Tensor;
+  int64_t live = isRead ? sums + sums / 2 : 2 * sums;
+  if (tile.isSwapped) {
+    // Rows of a are columns of the sums; their scales lie in every lane.
+    int64_t lanesOfRow = isRead ? 1 : 4;
+    live += (kTripsAhead + 1) * tile.m / lanesOfRow;
+  }
+  return 4 * live <= 3 * (registers + 1);
+}
