@@ -159,6 +159,11 @@ void KernelPrinter::syncLate(LoopOp loop, bool isBefore) {
   close();
 }
 
+static bool multiplies(LoopOp loop) {
+  return loop->walk([](MmaOp) { return WalkResult::interrupt(); })
+      .wasInterrupted();
+}
+
 LogicalResult KernelPrinter::printLoop(LoopOp loop) {
   declareCarried(loop);
   syncLate(loop, /*isBefore=*/true);
@@ -192,6 +197,11 @@ LogicalResult KernelPrinter::printLoop(LoopOp loop) {
   std::string step = loop.getSteps().empty()
                          ? "++" + name
                          : name + " += " + text(loop.getSteps()[0]);
+  // The schedule has placed what overlaps; trips that a compiler writes out of
+  // its own spill what they load ahead.
+  if (multiplies(loop)) {
+    line("#pragma unroll 1");
+  }
   open("for (int " + name + " = " + text(lower) + "; " + name + " < " +
        text(upper, 10) + "; " + step + ") {");
   LogicalResult result = printBody(loop);
