@@ -17,9 +17,9 @@ using namespace modelc::schedule;
 /// Headers of the host library that do not depend on the compilation; the
 /// driver's is named by the target's language.
 static constexpr StringLiteral kHostHeaders[] = {
-    "modelc.h",     "launch.h",  "library.h",        "open.h",
-    "collective.h", "numbers.h", "groups.h",         "source.h",
-    "cut.h",        "prepare.h", "driver_emulator.h"};
+    "modelc.h",     "launch.h",  "library.h", "open.h",
+    "collective.h", "numbers.h", "groups.h",  "source.h",
+    "cut.h",        "blocks.h",  "prepare.h", "driver_emulator.h"};
 
 /// Kernels include this folder only where they run on the CPU.
 static constexpr StringLiteral kEmulatorFolder = "emulator/";

@@ -16,24 +16,32 @@ using namespace modelc::schedule;
 
 static constexpr int64_t kDynamic = ShapedType::kDynamic;
 
-/// The type of the scales of a weight's blocks where it is not MXFP4's; of
-/// MXFP8 those scales say it too.
-static Type otherScaleOf(model::WeightOp weight) {
+/// Whether the linear multiplies by the weight as numbers or as their scales.
+static bool isOf(model::LinearOp linear, model::WeightOp weight) {
+  Value value = weight.getResult();
+  return value == linear.getWeight() || value == linear.getWeightScale() ||
+         value == linear.getWeightTensorScale();
+}
+
+/// The words that say which neighbours of a row share a scale that the matrix
+/// unit multiplies by, and the types of numbers and scales; empty: none do.
+static std::string blocksText(model::WeightOp weight) {
+  std::string text;
   for (Operation *user : weight->getUsers()) {
     auto linear = dyn_cast<model::LinearOp>(user);
-    bool isScale = linear && linear.getWeightScale() == weight;
-    if (!linear || (linear.getWeight() != weight && !isScale) ||
-        !linear.getWeightScale()) {
+    if (!linear || !linear.getWeightScale() || !isOf(linear, weight)) {
       continue;
     }
-    Type scale = getElementTypeOrSelf(linear.getWeightScale());
-    bool isMx8 =
-        isa<Float8E8M0FNUType>(scale) &&
-        model::isEightBit(linear.getWeight().getType().getElementType());
-    bool isFine = isa<Float8E4M3FNType>(scale) && !isScale;
-    return isMx8 || isFine ? scale : Type();
+    Type number = linear.getWeight().getType().getElementType();
+    BlockScales scales =
+        blockScalesOf(number, getElementTypeOrSelf(linear.getWeightScale()));
+    if (scales && !scales.isByKernel()) {
+      llvm::raw_string_ostream(text) << " blocks " << scales.block << " of "
+                                     << number << " scaled " << scales.type;
+    }
+    break;
   }
-  return {};
+  return text;
 }
 
 /// Whether the weight is numbers whose groups have scales in f32, or those.
@@ -83,9 +91,7 @@ std::string kernels::sourceOf(model::WeightOp weight, bool isDoubled) {
   if (weight.getStored()) {
     os << " stored " << *weight.getStored();
   }
-  if (Type scale = otherScaleOf(weight)) {
-    os << " scaled " << scale;
-  }
+  os << blocksText(weight);
   if (weight.getChannelScale()) {
     os << " channel_scale";
   }

@@ -18,19 +18,6 @@ constexpr float kLargestE4M3 = 448;
 constexpr float kLargestE2M1 = 6;
 constexpr int kSmallestScale = -127;
 
-/// Numbers of four bits whose neighbours share a scale: OCP MXFP4, NVFP4.
-struct BlockFormat {
-  int block;
-  int32_t scale; // mc_type
-  const char *name;
-  int32_t numbers; // mc_type
-  int power;       // of two, of the largest number
-};
-constexpr BlockFormat kMxfp4 = {32, MC_F8E8M0FNU, "f8E8M0FNU", MC_F4E2M1FNX2,
-                                2},
-                      kMxfp8 = {32, MC_F8E8M0FNU, "f8E8M0FNU", MC_F8E4M3FN, 8},
-                      kNvfp4 = {16, MC_F8E4M3FN, "f8E4M3FN", MC_F4E2M1FNX2, 2};
-
 /// Numbers of one element of an mc_type.
 inline int numbersOf(int32_t type) {
   switch (type) {

@@ -7,6 +7,7 @@
 #ifndef MODELC_HOST_PREPARE_H
 #define MODELC_HOST_PREPARE_H
 
+#include "blocks.h"
 #include "cut.h"
 #include "groups.h"
 
@@ -16,16 +17,14 @@ class Preparation {
 public:
   Preparation(const mc_binding &weight, int64_t layer, int rank, mc_read read,
               void *context, void *out)
-      : weight(weight), source(weight.source, layer),
-        format(weight.type == MC_F8E4M3FNX4 || source.scaled == kNvfp4.name
-                   ? kNvfp4
-               : source.scaled == kMxfp8.name ? kMxfp8
-                                              : kMxfp4),
+      : weight(weight), source(weight.source, layer), format(source),
         rank(rank), read(read), context(context),
         out(static_cast<char *>(out)) {}
 
   int run() {
-    if (source.parts.empty()) {
+    const bool isUnknown =
+        source.isBlockScale && !source.group && !source.block;
+    if (source.parts.empty() || isUnknown) {
       return fail(MC_BAD_ARGUMENT,
                   "%s: expected the source of a weight, got %s", weight.name,
                   weight.source);
@@ -147,7 +146,8 @@ private:
       return fail(MC_BAD_ARGUMENT,
                   "%s: expected %s_scale to have an %s for each block of %d, "
                   "got scales of another kind; try other types of weights",
-                  weight.name, part.name.c_str(), format.name, format.block);
+                  weight.name, part.name.c_str(), source.scaled.c_str(),
+                  format.block);
     }
     if (int status = readTensorScale(part, tensor)) {
       return status;
@@ -232,11 +232,7 @@ private:
   }
 
   /// Whether each block of neighbours has a scale.
-  bool isOfBlocks() const {
-    return !source.group &&
-           (source.isBlockScale || weight.type == MC_F4E2M1FNX2 ||
-            &format == &kMxfp8);
-  }
+  bool isOfBlocks() const { return source.block && !source.isTensorScale; }
 
   /// That a row of a part becomes; of scales whole words.
   int64_t numbersOfRow(const Cut &cut) const {
@@ -256,7 +252,7 @@ private:
     for (int64_t first = 0; first < cut.columns; first += format.block) {
       const float scale =
           stored.data ? elementOf(stored, (begin + first) / format.block)
-                      : scaleOfBlock(tensor, begin + first);
+                      : format.scaleOf(tensor, begin + first, tensorScale);
       if (source.isBlockScale) {
         putScale(first / format.block, scale);
         continue;
@@ -268,18 +264,6 @@ private:
       }
     }
     done += source.isBlockScale ? numbersOfRow(cut) : 0;
-  }
-
-  /// The power of two below the largest magnitude, over that of the largest
-  /// number; or that magnitude
-  /// over 6 and over the scale of the tensor, rounded.
-  float scaleOfBlock(const mc_tensor &tensor, int64_t begin) const {
-    const float largest = largestOf(tensor, begin, format.block);
-    if (format.scale == MC_F8E4M3FN) {
-      return fromE4M3(toE4M3(largest / kLargestE2M1 / tensorScale));
-    }
-    const int exponent = exponentOf(largest, kSmallestScale + format.power);
-    return std::ldexp(1.0f, exponent - format.power);
   }
 
   /// Where the shape of the buffer, [groups, words, rows of a group], says.
@@ -372,7 +356,7 @@ private:
 
   const mc_binding &weight;
   WeightSource source;
-  const BlockFormat &format; // where blocks have scales
+  BlockFormat format; // where blocks have scales
   int rank;
   mc_read read;
   void *context;

@@ -22,7 +22,8 @@ struct WeightSource {
   std::vector<SourcePart> parts;
   bool isChannelScale = false, isBlockScale = false, isTensorScale = false;
   bool isLargest = false;
-  std::string scaled; // the type of scales of blocks; empty: that of MXFP4
+  int64_t block = 0; // neighbours of a row that share a scale; 0: none
+  std::string numbers, scaled; // the types of numbers and scales of blocks
   bool isDoubled = false, hasDefault = false;
   float absent = 0;
   int64_t group = 0; // rows and columns that share a scale in f32; 0: none
@@ -42,6 +43,9 @@ struct WeightSource {
       if (word == "default") {
         hasDefault = true;
         words >> absent;
+      }
+      if (word == "blocks") {
+        words >> block >> word >> numbers;
       }
       if (word == "scaled") {
         words >> scaled;

@@ -10,6 +10,8 @@ using namespace modelc_host;
 namespace {
 
 int wrong = 0;
+const std::string kMxfp4 = " blocks 32 of f4E2M1FN scaled f8E8M0FNU",
+                  kNvfp4 = " blocks 16 of f4E2M1FN scaled f8E4M3FN";
 
 void expect(const char *what, bool isRight) {
   std::printf("%s: %s\n", what, isRight ? "right" : "wrong");
@@ -59,10 +61,10 @@ mc_binding bind(const char *source, int type, int64_t rows, int64_t columns) {
 }
 
 template <class T>
-std::vector<T> prepared(HostCheckpoint &checkpoint, const char *source,
+std::vector<T> prepared(HostCheckpoint &checkpoint, const std::string &source,
                         int type, int64_t rows, int64_t columns, int rank,
                         int64_t layer = 0) {
-  mc_binding binding = bind(source, type, rows, columns);
+  mc_binding binding = bind(source.c_str(), type, rows, columns);
   std::vector<T> out(size_t(rows * (columns ? columns : 1)));
   if (prepare(&binding, layer, rank, readFrom, &checkpoint, out.data())) {
     std::printf("%s\n", lastError);
@@ -173,17 +175,26 @@ void addBlocks(HostCheckpoint &c, const char *name, float factor) {
   add(c, name, 2, 128, values);
 }
 
+/// Scales of blocks in words of that type.
+std::vector<uint8_t> wordsOf(HostCheckpoint &c, const std::string &source,
+                             int type, int groups, int words, int rank) {
+  mc_binding binding = bind(source.c_str(), type, groups, words);
+  binding.rank = 3;
+  binding.shape[2] = 256;
+  std::vector<uint8_t> out(size_t(groups * words * 1024), 0xAA);
+  if (prepare(&binding, 0, rank, readFrom, &c, out.data())) {
+    std::printf("%s\n", lastError);
+    out.clear();
+  }
+  return out;
+}
+
 /// Of a scale buffer [1, 1, 256]: those of a row.
 std::vector<uint8_t> scalesOfRow(HostCheckpoint &c, const char *source, int row,
                                  int rank) {
-  mc_binding binding = bind(source, MC_F8E8M0FNUX4, 1, 1);
-  binding.rank = 3;
-  binding.shape[2] = 256;
-  std::vector<uint8_t> out(1024, 0xAA);
-  if (prepare(&binding, 0, rank, readFrom, &c, out.data())) {
-    std::printf("%s\n", lastError);
-    return {};
-  }
+  std::vector<uint8_t> out =
+      wordsOf(c, source + kMxfp4 + " block_scale", MC_F8E8M0FNUX4, 1, 1, rank);
+  out.resize(1024);
   return {out.begin() + row * 4, out.begin() + row * 4 + 4};
 }
 
@@ -202,21 +213,21 @@ void checkBlocks() {
              toE2M1(-5) == toE2M1(-4) && toE2M1(1e9f) == 7 &&
              toE2M1(0.25f) == 0 && fromE2M1(toE2M1(0.26f)) == 0.5f);
   // 0.5 is 1, -6 is 15 and 2.5 becomes 2, which is 4.
-  Bytes numbers = prepared<uint8_t>(c, "[\"a\" split 1 of 2] stored bf16",
+  Bytes numbers = prepared<uint8_t>(c, "[\"a\" split 1 of 2]" + kMxfp4,
                                     MC_F4E2M1FNX2, 2, 32, 1);
   expect("blocks over their scales, in pairs",
          numbers.size() == 64 && numbers[0] == 0x11 && numbers[1] == 0xF1 &&
              numbers[2] == 0x14 && numbers[16 + 1] == 0xF1);
-  expect("scales of blocks", scalesOfRow(c, "[\"a\"] block_scale", 1, 0) ==
-                                 Bytes({128, 129, 130, 131}));
+  expect("scales of blocks",
+         scalesOfRow(c, "[\"a\"]", 1, 0) == Bytes({128, 129, 130, 131}));
   expect("of the columns of a rank, below one another",
-         scalesOfRow(c, "[\"a\" split 1 of 2, \"b\" split 1 of 2] block_scale",
-                     2, 1) == Bytes({127, 128, 0, 0}));
+         scalesOfRow(c, "[\"a\" split 1 of 2, \"b\" split 1 of 2]", 2, 1) ==
+             Bytes({127, 128, 0, 0}));
   expect("nothing beyond the last row",
-         scalesOfRow(c, "[\"a\"] block_scale", 2, 0) == Bytes({0, 0, 0, 0}));
+         scalesOfRow(c, "[\"a\"]", 2, 0) == Bytes({0, 0, 0, 0}));
   addBlocks(c, "tiny", std::ldexp(1.0f, -128));
   expect("the smallest scale",
-         scalesOfRow(c, "[\"tiny\"] block_scale", 0, 0) == Bytes({0, 0, 1, 2}));
+         scalesOfRow(c, "[\"tiny\"]", 0, 0) == Bytes({0, 0, 1, 2}));
 }
 
 void checkStoredBlocks() {
@@ -231,12 +242,11 @@ void checkStoredBlocks() {
   c["w_scale"].bytes = {0, 100, 127, 255};
   c["w_scale"].tensor.type = MC_F8E8M0FNU;
   expect("stored numbers of 4 bits are kept",
-         prepared<uint8_t>(c, "[\"w\"] stored bf16", MC_F4E2M1FNX2, 2, 32, 0) ==
+         prepared<uint8_t>(c, "[\"w\"]" + kMxfp4, MC_F4E2M1FNX2, 2, 32, 0) ==
              c["w"].bytes);
   expect("with their own scales of blocks",
-         scalesOfRow(c, "[\"w\"] block_scale", 1, 0) ==
-                 Bytes({127, 255, 0, 0}) &&
-             scalesOfRow(c, "[\"w\" split 1 of 2] block_scale", 0, 1) ==
+         scalesOfRow(c, "[\"w\"]", 1, 0) == Bytes({127, 255, 0, 0}) &&
+             scalesOfRow(c, "[\"w\" split 1 of 2]", 0, 1) ==
                  Bytes({100, 0, 0, 0}));
 }
 
@@ -263,13 +273,10 @@ void checkPackedBlocks() {
                       block % 4)] = scale;
     }
   }
-  mc_binding binding = bind("[\"w\"] block_scale packed 16 32 64 128 256 4 8",
-                            MC_F8E8M0FNUX4, groups, words);
-  binding.rank = 3;
-  binding.shape[2] = 256;
-  std::vector<uint8_t> out(expected.size(), 0xAA);
+  const std::string packed = " block_scale packed 16 32 64 128 256 4 8";
   expect("scales in the order of tensor memory",
-         !prepare(&binding, 0, 0, readFrom, &c, out.data()) && out == expected);
+         wordsOf(c, "[\"w\"]" + kMxfp4 + packed, MC_F8E8M0FNUX4, groups, words,
+                 0) == expected);
 }
 
 /// [rows, columns] of numbers whose blocks of 16 have the largest magnitude 6,
@@ -284,17 +291,10 @@ std::vector<float> fineValues(int rows, int columns) {
   return values;
 }
 
-std::vector<uint8_t> fineScales(HostCheckpoint &c, const char *source,
-                                int groups, int words, int rank) {
-  mc_binding binding = bind(source, MC_F8E4M3FNX4, groups, words);
-  binding.rank = 3;
-  binding.shape[2] = 256;
-  std::vector<uint8_t> out(size_t(groups * words * 1024), 0xAA);
-  if (prepare(&binding, 0, rank, readFrom, &c, out.data())) {
-    std::printf("%s\n", lastError);
-    out.clear();
-  }
-  return out;
+std::vector<uint8_t> fineScales(HostCheckpoint &c, const char *what, int groups,
+                                int words, int rank) {
+  return wordsOf(c, "[\"w\"]" + kNvfp4 + " block_scale" + what, MC_F8E4M3FNX4,
+                 groups, words, rank);
 }
 
 void checkNvfp4() {
@@ -304,15 +304,15 @@ void checkNvfp4() {
   add(c, "w", 4, 64, fineValues(4, 64));
   add(c, "v", 2, 64, std::vector<float>(128));
   expect("scales of tensors, for each row",
-         prepared<float>(c, "[\"w\" split 0 of 2, \"v\"] tensor_scale", MC_F32,
-                         4, 0, 1) == Floats({0.5f, 0.5f, 1, 1}));
-  Bytes scales = fineScales(c, "[\"w\"] block_scale", 1, 1, 0);
+         prepared<float>(c, "[\"w\" split 0 of 2, \"v\"] tensor_scale" + kNvfp4,
+                         MC_F32, 4, 0, 1) == Floats({0.5f, 0.5f, 1, 1}));
+  Bytes scales = fineScales(c, "", 1, 1, 0);
   // Blocks have the scales 224, 1/4, 1/2, 1, then 2, 1/8, ..., over 1/2.
   expect("scales of blocks over them",
          scales.size() == 1024 && scales[0] == toE4M3(448) &&
              scales[1] == toE4M3(0.5f) && scales[3] == toE4M3(2) &&
              scales[4] == toE4M3(4) && scales[5] == toE4M3(0.25f));
-  const char *numbers = "[\"w\" split 1 of 2] stored bf16 scaled f8E4M3FN";
+  const std::string numbers = "[\"w\" split 1 of 2]" + kNvfp4;
   Bytes half = prepared<uint8_t>(c, numbers, MC_F4E2M1FNX2, 4, 16, 1);
   // 1 is 2, -6 is 15 and 2.4 becomes 2, which is 4.
   expect("numbers over both, of the columns of a rank",
@@ -356,24 +356,22 @@ void checkStoredNvfp4() {
     expected[size_t(tile * 512 + place % 32 * 16 + place / 32 * 4 +
                     block % 4)] = scale;
   }
-  const char *scales =
-      "[\"w\"] block_scale apart 100 packed 16 32 64 128 256 4 8";
+  const char *scales = " apart 100 packed 16 32 64 128 256 4 8";
   expect("stored scales of blocks, of halves apart",
          fineScales(c, scales, 2, 2, 0) == expected);
   expect("stored numbers are kept",
-         prepared<uint8_t>(c, "[\"w\"] stored bf16 scaled f8E4M3FN",
-                           MC_F4E2M1FNX2, rows, blocks * 8, 0) == c["w"].bytes);
+         prepared<uint8_t>(c, "[\"w\"]" + kNvfp4, MC_F4E2M1FNX2, rows,
+                           blocks * 8, 0) == c["w"].bytes);
   expect("and stored scales of tensors",
-         prepared<float>(c, "[\"w\" split 0 of 100] tensor_scale", MC_F32, 2, 0,
-                         3) == Floats({0.0123f, 0.0123f}));
+         prepared<float>(c, "[\"w\" split 0 of 100] tensor_scale" + kNvfp4,
+                         MC_F32, 2, 0, 3) == Floats({0.0123f, 0.0123f}));
   // Too many rows for the groups that are left; another format.
-  fineScales(c, "[\"w\"] block_scale apart 100", 1, 2, 0);
-  prepared<uint8_t>(c, "[\"w\"] stored bf16", MC_F4E2M1FNX2, rows, blocks * 8,
-                    0);
+  fineScales(c, " apart 100", 1, 2, 0);
+  prepared<uint8_t>(c, "[\"w\"]" + kMxfp4, MC_F4E2M1FNX2, rows, blocks * 8, 0);
   prepared<uint16_t>(c, "[\"w\"]", MC_BF16, rows, blocks * 16, 0);
   prepared<float>(c, "[\"w\"] channel_scale", MC_F32, rows, 0, 0);
   c.erase("w_scale_2");
-  prepared<float>(c, "[\"w\"] tensor_scale", MC_F32, rows, 0, 0);
+  prepared<float>(c, "[\"w\"] tensor_scale" + kNvfp4, MC_F32, rows, 0, 0);
 }
 
 } // namespace
@@ -393,8 +391,8 @@ int main() {
   add(none, "w", 2, 2, {1, 2, 3, 4});
   prepared<float>(none, "[\"w\"]", MC_F32, 1, 2, 0);
   prepared<float>(none, "[\"w\"]", MC_F32, 4, 2, 0);
-  prepared<uint8_t>(none, "[\"w\"]", MC_F4E2M1FNX2, 2, 1, 0);
+  prepared<uint8_t>(none, "[\"w\"]" + kMxfp4, MC_F4E2M1FNX2, 2, 1, 0);
   add(none, "long", 1, 256, std::vector<float>(256));
-  scalesOfRow(none, "[\"long\"] block_scale", 0, 0);
+  scalesOfRow(none, "[\"long\"]", 0, 0);
   return wrong;
 }
