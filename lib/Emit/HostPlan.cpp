@@ -135,6 +135,26 @@ SmallVector<int64_t> HostBuffer::shape() const {
   return extents;
 }
 
+std::optional<Layout> HostBuffer::order() const {
+  int64_t blocks = packedNumbers(type().getElementType());
+  if (blocks != kScalesPerWord) {
+    return std::nullopt;
+  }
+  Layout::Input row = {"row", {}}, block = {"block", {}};
+  for (int64_t byte = 1; byte < blocks; byte *= 2) {
+    block.bits.push_back({static_cast<int32_t>(byte)});
+  }
+  if (LayoutAttr packed = type().getPacked()) {
+    row.bits = packed.getLayout().input("column").bits;
+  }
+  int64_t rows = shape().back();
+  while (row.size() < rows) {
+    row.bits.push_back({static_cast<int32_t>(blocks << row.bits.size())});
+  }
+  Layout::Output byte = {"byte", static_cast<int32_t>(rows * blocks)};
+  return Layout({row, block}, {byte});
+}
+
 std::string HostBuffer::source() const {
   std::string text = AllocOp(op).getSource().value_or("").str();
   if (LayoutAttr packed = type().getPacked()) {

@@ -32,6 +32,9 @@ struct HostBuffer {
     return llvm::cast<schedule::BufferType>(
         schedule::AllocOp(op).getResult().getType());
   }
+  /// Of words of scales: the byte, in the words of a group of rows side by
+  /// side, where the scale of a row and block lies.
+  std::optional<Layout> order() const;
   /// Where the contents come from; of words that lie packed also where.
   std::string source() const;
 };

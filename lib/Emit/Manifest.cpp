@@ -9,6 +9,7 @@
 
 #include "lib/Emit/EvidenceJson.h"
 #include "lib/Emit/HostPlan.h"
+#include "lib/Emit/LoaderJson.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
@@ -209,6 +210,7 @@ static void writeBinding(OStream &json, const HostBuffer &buffer) {
     if (std::string encoding = encodingOf(buffer); !encoding.empty()) {
       json.attribute("encoding", encoding);
     }
+    writeOrder(json, buffer);
     if (buffer.layer) {
       json.attribute("first_layer", buffer.firstLayer);
     }
@@ -354,6 +356,7 @@ FailureOr<std::string> modelc::emitManifest(ModuleOp module,
     json.attribute("isa", target.identity.isa);
     json.attribute("language", target.identity.language);
     writeToolchain(json, target);
+    writeNumbers(json, module.getContext());
     json.attributeArray("kernels", [&] {
       for (auto [kernel, source] : llvm::zip_equal(kernels->kernels, sources)) {
         writeKernel(json, kernel, source, target, options);

@@ -21,6 +21,11 @@ static constexpr StringLiteral kHostHeaders[] = {
     "collective.h", "numbers.h", "groups.h",  "source.h",
     "cut.h",        "blocks.h",  "prepare.h", "driver_emulator.h"};
 
+/// What prepares weights for hosts in Python.
+static constexpr StringLiteral kPythonFiles[] = {
+    "prepack/__init__.py", "prepack/checkpoint.py", "prepack/few_bits.py",
+    "prepack/preparation.py"};
+
 /// Kernels include this folder only where they run on the CPU.
 static constexpr StringLiteral kEmulatorFolder = "emulator/";
 
@@ -85,20 +90,29 @@ static LogicalResult addPreludes(ModuleOp module, const Target &target,
   return success();
 }
 
-static LogicalResult addHostHeaders(ModuleOp module, const Target &target,
-                                    StringRef folder,
-                                    std::vector<PackageFile> &files) {
-  SmallVector<std::string> names(std::begin(kHostHeaders),
-                                 std::end(kHostHeaders));
-  names.push_back("driver_" + target.identity.language + ".h");
-  for (const std::string &name : names) {
-    FailureOr<std::string> text = readText(module, folder, "host/" + name);
+static LogicalResult addHostFiles(ModuleOp module, const Target &target,
+                                  StringRef folder,
+                                  std::vector<PackageFile> &files) {
+  auto add = [&](StringRef below, StringRef name) -> LogicalResult {
+    FailureOr<std::string> text =
+        readText(module, folder, ("host/" + name).str());
     if (failed(text)) {
       return failure();
     }
-    files.push_back({"host/" + name, std::move(*text)});
+    files.push_back({(below + name).str(), std::move(*text)});
+    return success();
+  };
+  for (StringRef name : kHostHeaders) {
+    if (failed(add("host/", name))) {
+      return failure();
+    }
   }
-  return success();
+  for (StringRef name : kPythonFiles) {
+    if (failed(add("python/", name))) {
+      return failure();
+    }
+  }
+  return add("host/", "driver_" + target.identity.language + ".h");
 }
 
 static std::string predictionText(const PackageOptions &options,
@@ -134,7 +148,7 @@ modelc::emitPackage(ModuleOp module, const Target &target,
   FailureOr<std::vector<PackageFile>> host = emitHostLibrary(module, target);
   if (failed(manifest) || failed(host) ||
       failed(addPreludes(module, target, options.targetsFolder, files)) ||
-      failed(addHostHeaders(module, target, options.targetsFolder, files))) {
+      failed(addHostFiles(module, target, options.targetsFolder, files))) {
     return failure();
   }
   llvm::move(*host, std::back_inserter(files));
