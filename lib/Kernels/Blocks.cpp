@@ -92,12 +92,10 @@ Value BlockWriter::fractionOver(Value largest) const {
   });
 }
 
-/// A scale in f32; 1 for zeros.
+/// A scale in f32.
 Value BlockWriter::wholeOver(Value largest) const {
-  return k.map("block_scale", k.f32(), largest, [&](Element e) {
-    Scalar zero = k.number(k.f32(), 0), one = k.number(k.f32(), 1);
-    return select(e[0] > zero, e[0] * (1 / quantisedLimit(result)), one);
-  });
+  return k.map("block_scale", k.f32(), largest,
+               [&](Element e) { return scaleOver(e[0], result); });
 }
 
 /// One over the scale of a block, times that of the tensor if there is one.

@@ -68,6 +68,10 @@ Scalar convert(Scalar a, mlir::Type type);
 /// As `convert`, but beyond the largest number of `type` (quantisedLimit) it is
 /// that.
 Scalar convertSaturated(Scalar a, mlir::Type type);
+/// The scale of numbers whose magnitude is `largest`, in f32, that makes them
+/// at most that of `type`; 1 for zeros, and for what is so small that one over
+/// the scale would be infinite: it becomes zeros.
+Scalar scaleOver(Scalar largest, mlir::Type type);
 /// The same bits in another type.
 Scalar bitcast(Scalar a, mlir::Type type);
 

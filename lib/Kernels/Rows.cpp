@@ -1,7 +1,5 @@
 #include "lib/Kernels/Rows.h"
 
-#include "lib/Kernels/Formats.h"
-
 using namespace mlir;
 using namespace modelc;
 using namespace modelc::kernels;
@@ -30,10 +28,8 @@ Value RowWriter::largest(Value tile) const {
 }
 
 Value RowWriter::scaleOf(Value largest, Type type) const {
-  return k.map("row_scale", k.f32(), largest, [&](Element e) {
-    Scalar zero = k.number(k.f32(), 0), one = k.number(k.f32(), 1);
-    return select(e[0] > zero, e[0] * (1.0 / quantisedLimit(type)), one);
-  });
+  return k.map("row_scale", k.f32(), largest,
+               [&](Element e) { return scaleOver(e[0], type); });
 }
 
 void RowWriter::storeScale(Value scale, Value buffer, Scalar row) const {

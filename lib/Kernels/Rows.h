@@ -23,7 +23,7 @@ struct RowWriter {
   Place vectorAt(mlir::Value buffer, Scalar column) const;
   /// The largest magnitude of each row of an f32 tile.
   mlir::Value largest(mlir::Value tile) const;
-  /// The largest magnitude over quantisedLimit(type); 1 for rows of zeros.
+  /// As `scaleOver`, of each row.
   mlir::Value scaleOf(mlir::Value largest, mlir::Type type) const;
   void storeScale(mlir::Value scale, mlir::Value buffer, Scalar row) const;
   /// An f32 tile over its rows' scales, in 8 bits.

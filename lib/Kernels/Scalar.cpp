@@ -13,6 +13,8 @@
 #include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <limits>
+
 using namespace mlir;
 using namespace modelc;
 using namespace modelc::kernels;
@@ -224,6 +226,13 @@ Scalar kernels::convertSaturated(Scalar a, Type type) {
   double largest = quantisedLimit(type);
   Scalar bounded = minimum(a, like(a, largest));
   return convert(maximum(bounded, like(a, -largest)), type);
+}
+
+Scalar kernels::scaleOver(Scalar largest, Type type) {
+  constexpr double kLeast = std::numeric_limits<float>::min();
+  double most = quantisedLimit(type);
+  return select(largest > like(largest, most * kLeast), largest * (1 / most),
+                like(largest, 1));
 }
 
 Scalar kernels::bitcast(Scalar a, Type type) {
