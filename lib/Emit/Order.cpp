@@ -54,30 +54,49 @@ static SmallVector<MmaOp> productsBefore(WaitOp wait) {
   return result;
 }
 
-/// Variables that become readable: of the products that are waited for, unless
-/// one that may still be in flight writes them too.
-SmallVector<std::string> KernelPrinter::readableAfter(WaitOp wait) {
-  SmallVector<std::string> result;
-  llvm::StringSet<> inFlight;
-  auto variable = [&](MmaOp mma) -> std::string {
-    for (Value value : {Value(mma.getResult()), Value(mma.getAccumulator())}) {
-      if (auto known = spelled.find(value); known != spelled.end()) {
-        return known->second;
-      }
+/// The variable of a product's accumulator, if it is in registers.
+std::string KernelPrinter::accumulatorOf(MmaOp mma) {
+  for (Value value : {Value(mma.getResult()), Value(mma.getAccumulator())}) {
+    if (auto known = spelled.find(value); known != spelled.end()) {
+      return known->second;
     }
-    return "";
+  }
+  return "";
+}
+
+/// Variables of the products that are waited for: accumulators, which become
+/// readable unless one that may still be in flight writes them too, and
+/// operands in registers, into which nothing may be put before.
+SmallVector<std::string> KernelPrinter::doneAfter(WaitOp wait) {
+  SmallVector<std::string> accumulators, operands;
+  llvm::StringSet<> inFlight;
+  auto add = [](SmallVectorImpl<std::string> &list, const std::string &name) {
+    if (!name.empty() && !llvm::is_contained(list, name)) {
+      list.push_back(name);
+    }
   };
+  llvm::SmallPtrSet<Operation *, 4> seen;
   for (auto [i, mma] : llvm::enumerate(productsBefore(wait))) {
-    std::string name = variable(mma);
+    std::string name = accumulatorOf(mma);
+    bool isOfThisTrip =
+        seen.insert(mma).second &&
+        wait->getBlock()->findAncestorOpInBlock(*mma)->isBeforeInBlock(wait);
     if (static_cast<int64_t>(i) <
         static_cast<int64_t>(wait.getPending().value_or(0))) {
       inFlight.insert(name);
-    } else if (!name.empty() && !inFlight.contains(name) &&
-               !llvm::is_contained(result, name)) {
-      result.push_back(name);
+      continue;
+    }
+    if (!inFlight.contains(name)) {
+      add(accumulators, name);
+    }
+    for (Value operand : {mma.getA(), mma.getB()}) {
+      if (isOfThisTrip && !cast<TileType>(operand.getType()).isPlace()) {
+        add(operands, text(operand));
+      }
     }
   }
-  return result;
+  llvm::append_range(accumulators, operands);
+  return accumulators;
 }
 
 /// Whether lanes copy what a matrix unit reads, beside it and unordered with
@@ -111,7 +130,7 @@ LogicalResult KernelPrinter::printWait(WaitOp op) {
   if (op.getQueue()) {
     std::string arguments;
     if (*op.getQueue() == Queue::Matrix) {
-      arguments = llvm::join(readableAfter(op), ", ");
+      arguments = llvm::join(doneAfter(op), ", ");
     }
     line(queueFunction(*op.getQueue()) + "<" +
          Twine(op.getPending().value_or(0)) + ">(" + arguments + ");");

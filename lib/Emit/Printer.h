@@ -127,7 +127,8 @@ private:
   mlir::LogicalResult printSync(schedule::SyncOp op);
   static bool isStaggered(mlir::Operation *op);
   void printInterleave(schedule::MmaOp op);
-  llvm::SmallVector<std::string> readableAfter(schedule::WaitOp wait);
+  std::string accumulatorOf(schedule::MmaOp mma);
+  llvm::SmallVector<std::string> doneAfter(schedule::WaitOp wait);
   std::string flagText(mlir::Value buffer, mlir::ValueRange coordinates,
                        mlir::Value peer);
   void printFlags(llvm::StringRef function, const std::string &value,

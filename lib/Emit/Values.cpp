@@ -136,14 +136,11 @@ LogicalResult KernelPrinter::printMapBody(MapOp op,
   return success();
 }
 
-/// Whether a map does nothing but round f32 to bf16 on the way to memory. An
-/// operand of a product stays apart from the one that a product in flight
-/// reads.
+/// Whether a map does nothing but round f32 to bf16.
 static bool roundsToBf16(MapOp op) {
   Block &body = op.getBody().front();
   auto round = dyn_cast<arith::TruncFOp>(body.front());
   return round && op.getInputs().size() == 1 && op.getNumResults() == 1 &&
-         llvm::all_of(op.getResult(0).getUsers(), llvm::IsaPred<StoreOp>) &&
          round.getIn() == body.getArgument(0) &&
          round.getIn().getType().isF32() && round.getType().isBF16() &&
          body.getTerminator() == round->getNextNode() &&

@@ -340,11 +340,21 @@ TILE void mma(Tile<float, LC> &c, const Tile<T, LA> &a, Place<SB> b, bool add = 
   wgmmaCommit();
 }
 
-/// Waits until all but `Pending` products are done; names the accumulators that
-/// become readable.
+/// The registers of a tile: those of numbers narrower than a register hold several.
+template <class L>
+TILE auto registersOf(Tile<float, L> &tile) -> float (&)[L::registers] {
+  return tile.v;
+}
+template <class T, class L>
+TILE auto registersOf(Tile<T, L> &tile) -> uint32_t (&)[L::registers * sizeof(T) / 4] {
+  return *(uint32_t (*)[L::registers * sizeof(T) / 4])(tile.v);
+}
+
+/// Waits until all but `Pending` products are done; names the accumulators that become readable and the operands that
+/// must have stayed in their registers.
 template <int Pending, class... Tiles>
-TILE void waitMatrix(Tiles &...accumulators) {
-  wgmmaWait<Pending>(accumulators.v...);
+TILE void waitMatrix(Tiles &...tiles) {
+  wgmmaWait<Pending>(registersOf(tiles)...);
 }
 
 } // namespace modelc

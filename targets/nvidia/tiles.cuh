@@ -16,7 +16,7 @@
 //   ScalesPlace<words, rows>  copyScales(scales, place)  mma<Instruction>(accumulator, a, b, scalesOfA, scalesOfB[,
 //   add]) Barriers<slots, Reach::Leader> b{words};              signals go to the first workgroup of the cluster (All:
 //   to all) barriersAreReady<cluster>()  allocTensor<columns, Pair>  freeTensor<columns, Pair>  arriveAfterMma<caller,
-//   Pair> waitMatrix<pending>(accumulators...)
+//   Pair> waitMatrix<pending>(tiles...)
 //
 // Copies of boxes, arrivals, products into tensor memory: all threads call, one
 // thread acts; with the template argument OneThread only that thread calls.
