@@ -14,7 +14,8 @@ GraphLowering::GraphLowering(model::GraphOp graph, Library &library)
     : graph(graph), library(library),
       plan(graph->getParentOfType<ModuleOp>(),
            model::stringifyPhase(*graph.getPhase()),
-           *graph.getPhase() == model::Phase::Decode, graph.getRanks() > 1) {}
+           *graph.getPhase() == model::Phase::Decode,
+           static_cast<int64_t>(graph.getRanks())) {}
 
 LogicalResult GraphLowering::run() {
   Block &body = graph.getBody().front();

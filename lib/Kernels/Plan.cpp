@@ -5,7 +5,7 @@ using namespace modelc;
 using namespace modelc::kernels;
 using namespace modelc::schedule;
 
-Plan::Plan(ModuleOp module, StringRef name, bool isDecode, bool hasRanks)
+Plan::Plan(ModuleOp module, StringRef name, bool isDecode, int64_t ranks)
     : builder(OpBuilder::atBlockEnd(module.getBody())), isDecode(isDecode) {
   SmallVector<std::pair<StringRef, Value *>> arguments;
   if (!isDecode) {
@@ -17,7 +17,7 @@ Plan::Plan(ModuleOp module, StringRef name, bool isDecode, bool hasRanks)
   }
   arguments.push_back({"pages_per_sequence", &sizes.pagesPerSequence});
   arguments.push_back({"cache_rows", &sizes.cacheRows});
-  if (hasRanks) {
+  if (ranks > 1) {
     arguments.push_back({"rank", &sizes.rank});
   }
   SmallVector<Type> types(arguments.size(), builder.getIndexType());
@@ -33,6 +33,9 @@ Plan::Plan(ModuleOp module, StringRef name, bool isDecode, bool hasRanks)
   }
   function->setAttr("schedule.plan", builder.getUnitAttr());
   function->setAttr("arg_names", builder.getStrArrayAttr(names));
+  if (ranks > 1) {
+    function->setAttr("ranks", builder.getI64IntegerAttr(ranks));
+  }
   builder.setInsertionPointToEnd(entry);
   auto end = func::ReturnOp::create(builder, location());
   builder.setInsertionPoint(end);

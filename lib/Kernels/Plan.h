@@ -33,7 +33,7 @@ struct NamedBuffer {
 class Plan {
 public:
   Plan(mlir::ModuleOp module, llvm::StringRef name, bool isDecode,
-       bool hasRanks);
+       int64_t ranks);
 
   /// Workspace of `rows` rows; reused from what was released.
   mlir::Value workspace(mlir::Value rows, llvm::ArrayRef<int64_t> columns,
