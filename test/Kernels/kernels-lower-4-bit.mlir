@@ -9,7 +9,7 @@
 
 // ORDERED: #[[PACKED:.*]] = #schedule.layout<(row = [], column = [16, 32, 64, 128, 256, 4, 8]) -> (byte = 512)>
 // ORDERED: schedule.alloc({{.*}}) as workspace : !schedule.buffer<?x4x256xvector<4xf8E8M0FNU>, #[[PACKED]]>
-// ORDERED: schedule.alloc as weight "[\22w_scale\22]" : !schedule.buffer<4x4x256xvector<4xf8E8M0FNU>, #[[PACKED]]>
+// ORDERED: schedule.alloc as weight "[\22w_scale\22] blocks 32 of f4E2M1FN scaled f8E8M0FNU" : !schedule.buffer<4x4x256xvector<4xf8E8M0FNU>, #[[PACKED]]>
 
 // CHECK: schedule.kernel @quantise_512_f4e2m1fn
 // CHECK: schedule.kernel @linear_1024x512_f4e2m1fn_bf16_swiglu_m16(
@@ -18,8 +18,8 @@
 // CHECK: %[[Q:.*]] = schedule.alloc(%{{.*}}) as workspace : !schedule.buffer<?x256xvector<2xf4E2M1FN>>
 // CHECK: %[[GROUPS:.*]] = arith.ceildivsi %{{.*}}, %c256
 // CHECK: %[[XS:.*]] = schedule.alloc(%[[GROUPS]]) as workspace : !schedule.buffer<?x4x256xvector<4xf8E8M0FNU>>
-// CHECK: %[[W:.*]] = schedule.alloc as weight "[\22w\22]" : !schedule.buffer<1024x256xvector<2xf4E2M1FN>>
-// CHECK: %[[WS:.*]] = schedule.alloc as weight "[\22w_scale\22]" : !schedule.buffer<4x4x256xvector<4xf8E8M0FNU>>
+// CHECK: %[[W:.*]] = schedule.alloc as weight "[\22w\22] blocks 32 of f4E2M1FN scaled f8E8M0FNU" : !schedule.buffer<1024x256xvector<2xf4E2M1FN>>
+// CHECK: %[[WS:.*]] = schedule.alloc as weight "[\22w_scale\22] blocks 32 of f4E2M1FN scaled f8E8M0FNU" : !schedule.buffer<4x4x256xvector<4xf8E8M0FNU>>
 // CHECK: schedule.launch [@quantise_512_f4e2m1fn](%[[X]], %[[Q]], %[[XS]],
 // CHECK: schedule.launch [{{.*}}@linear_1024x512_f4e2m1fn_bf16_swiglu_m16{{.*}}](%[[Q]], %[[W]], %[[XS]], %[[WS]],
 model.graph @decode(%tokens: tensor<?xi32>, %batch: !model.batch) -> tensor<?x512xbf16> attributes {phase = #model.phase<decode>} {
