@@ -20,6 +20,7 @@ static StringRef packedName(Type type) {
          : isWord                        ? "e8m0x4"
          : isFineWord                    ? "e4m3x4"
          : count == 2 && number.isBF16() ? "bf16x2"
+         : count == 2 && number.isF32()  ? "f32x2"
                                          : "";
 }
 

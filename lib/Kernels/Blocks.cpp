@@ -60,8 +60,7 @@ Place BlockWriter::blocksAt(Value buffer, Scalar row, Scalar word,
 
 Value BlockWriter::load(StringRef name, Value buffer, Scalar row, Scalar word,
                         int64_t block) const {
-  return k.load(name, {words, scales.block / together()},
-                blocksAt(buffer, row, word, block));
+  return k.load(name, tile(), blocksAt(buffer, row, word, block));
 }
 
 bool BlockWriter::isPower() const {

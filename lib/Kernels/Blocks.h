@@ -43,6 +43,8 @@ struct BlockWriter {
   }
   /// The same of each row of the run.
   llvm::SmallVector<int64_t> matrixShape() const;
+  /// A block of every word, in stored elements.
+  Shape tile() const { return {words, scales.block / together()}; }
   /// Declares `out` and `scale`.
   void declareResults();
   /// Loads `tensorScale` from a buffer of one number.

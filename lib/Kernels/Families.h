@@ -11,6 +11,7 @@
 #define LIB_KERNELS_FAMILIES_H
 
 #include "lib/Kernels/BlockScales.h"
+#include <optional>
 #include <string>
 
 namespace modelc::kernels {
@@ -25,6 +26,16 @@ struct Label {
 struct Range {
   int64_t minimum = 1, maximum = 1;
   bool operator==(const Range &) const = default;
+};
+
+/// Rows, or silu(gate) * up of them, in few bits.
+struct QuantiseShape {
+  int64_t columns = 0;
+  mlir::Type element;
+  mlir::Type result;
+  bool isSwiglu = false;       ///< of silu(gate) * up instead of x
+  BlockScales scales;          ///< of blocks of the result; none: of rows
+  bool isTensorScaled = false; ///< those over one f32 scale of all
 };
 
 //===----------------------------------------------------------------------===//
@@ -47,6 +58,9 @@ struct LinearShape {
   bool isTensorScaled = false;
   bool hasResidual = false;
   bool isSwiglu = false;
+  /// How d is quantised next, in blocks: by the kernel that adds parts of sums,
+  /// which then leaves no d, else by a kernel of its own.
+  std::optional<QuantiseShape> quantise = {};
   /// Rows of w; with swiglu those of gate lie above those of up.
   int64_t weightRows() const { return isSwiglu ? 2 * columns : columns; }
   /// Rows of its scales of blocks up to those of up, which begin a group.
@@ -103,7 +117,8 @@ schedule::KernelOp buildLinear(mlir::OpBuilder &builder, const Label &label,
                                Range rows);
 
 /// Adds the parts and applies the epilogue. Arguments: partial, [a_scale],
-/// [w_scale], [a_tensor_scale, w_tensor_scale], [bias], [residual], d, m.
+/// [w_scale], [a_tensor_scale, w_tensor_scale], [bias], [residual], d, m; where
+/// the result is quantised, in place of d: [tensor_scale], out, scale.
 schedule::KernelOp buildLinearReduce(mlir::OpBuilder &builder,
                                      const Label &label,
                                      const LinearShape &shape,
@@ -154,15 +169,6 @@ schedule::KernelOp buildNorm(mlir::OpBuilder &builder, const Label &label,
 schedule::KernelOp buildNormBlocks(mlir::OpBuilder &builder, const Label &label,
                                    const NormShape &shape, const RowTile &tile,
                                    Range rows);
-
-struct QuantiseShape {
-  int64_t columns = 0;
-  mlir::Type element;
-  mlir::Type result;
-  bool isSwiglu = false;       ///< of silu(gate) * up instead of x
-  BlockScales scales;          ///< of blocks of the result; none: of rows
-  bool isTensorScaled = false; ///< those over one f32 scale of all
-};
 
 /// Arguments: x (or gate, up), [tensor_scale], out, scale, m. A result of four
 /// bits has scales of blocks.

@@ -66,11 +66,22 @@ private:
   mlir::LogicalResult lower(model::ReturnOp op);
   mlir::LogicalResult lower(model::YieldOp op);
 
+  QuantiseShape quantiseShapeOf(model::QuantiseOp op) const;
+  /// What quantises the result of the op in blocks, if nothing else reads it
+  /// and the scale of the tensor is known before; or null.
+  model::QuantiseOp quantiseOf(mlir::Operation *op) const;
+  llvm::SmallVector<mlir::Value> resultsOf(model::QuantiseOp op);
+  void launchQuantise(model::QuantiseOp op, mlir::Value x);
   struct LinearArguments {
     llvm::SmallVector<mlir::Value> operands; ///< a, w, scales of blocks
-    llvm::SmallVector<mlir::Value> epilogue; ///< scales, bias, residual, d
+    llvm::SmallVector<mlir::Value> epilogue; ///< scales, bias, residual
     mlir::Value rows;
+    mlir::Value d;              ///< null: all that is made is quantised
+    model::QuantiseOp quantise; ///< of d, or null
   };
+  void launchLinear(const LinearShape &shape,
+                    llvm::ArrayRef<LinearVariant> variants,
+                    const LinearArguments &arguments, llvm::StringRef label);
   void launchVariant(const LinearShape &shape, const LinearVariant &variant,
                      const LinearArguments &arguments, llvm::StringRef label);
   void launchPrefill(const HeadShape &shape, const Storage &place,

@@ -91,10 +91,7 @@ LogicalResult GraphLowering::lower(model::NormOp op) {
   return success();
 }
 
-LogicalResult GraphLowering::lower(model::QuantiseOp op) {
-  Value rows = rowsOf(op.getX());
-  bind(op.getOut(), rows);
-  bind(op.getScale(), rows);
+QuantiseShape GraphLowering::quantiseShapeOf(model::QuantiseOp op) const {
   QuantiseShape shape = {columnsOf(op.getX()),
                          elementOf(op.getX()),
                          numberType(stored(elementOf(op.getOut()))),
@@ -102,13 +99,55 @@ LogicalResult GraphLowering::lower(model::QuantiseOp op) {
                          {},
                          static_cast<bool>(op.getTensorScale())};
   shape.scales = scalesFor(shape.result, op.getScale(), library.tiling.target);
-  if (failed(verifyWords(op, shape.scales, shape.columns))) {
+  return shape;
+}
+
+model::QuantiseOp GraphLowering::quantiseOf(Operation *op) const {
+  Value result = op->getResult(0);
+  auto quantise = result.hasOneUse()
+                      ? dyn_cast<model::QuantiseOp>(*result.getUsers().begin())
+                      : nullptr;
+  bool isAtHand = quantise && quantise->getBlock() == op->getBlock() &&
+                  (!quantise.getTensorScale() ||
+                   storage.contains(quantise.getTensorScale()));
+  if (!isAtHand) {
+    return nullptr;
+  }
+  BlockScales scales = quantiseShapeOf(quantise).scales;
+  bool hasWords = scales && columnsOf(result) % scales.wordNumbers() == 0;
+  return hasWords ? quantise : nullptr;
+}
+
+/// [tensor_scale], out, scale.
+SmallVector<Value> GraphLowering::resultsOf(model::QuantiseOp op) {
+  SmallVector<Value> results;
+  if (op.getTensorScale()) {
+    results.push_back(bufferOf(op.getTensorScale()));
+  }
+  llvm::append_values(results, bufferOf(op.getOut()), bufferOf(op.getScale()));
+  return results;
+}
+
+void GraphLowering::launchQuantise(model::QuantiseOp op, Value x) {
+  SmallVector<Value> arguments = {x};
+  llvm::append_range(arguments, resultsOf(op));
+  arguments.push_back(rowsOf(op.getOut()));
+  plan.launch(library.quantise(quantiseShapeOf(op)), arguments,
+              model::getShortName(op));
+}
+
+LogicalResult GraphLowering::lower(model::QuantiseOp op) {
+  if (storage.contains(op.getOut())) {
+    return success(); // what made the rows has quantised them
+  }
+  Value rows = rowsOf(op.getX());
+  bind(op.getOut(), rows);
+  bind(op.getScale(), rows);
+  if (failed(
+          verifyWords(op, quantiseShapeOf(op).scales, columnsOf(op.getX())))) {
     return failure();
   }
-  SmallVector<Value> arguments = buffersOf(op->getOperands());
-  llvm::append_values(arguments, bufferOf(op.getOut()), bufferOf(op.getScale()),
-                      rows);
-  plan.launch(library.quantise(shape), arguments, model::getShortName(op));
+  launchQuantise(op, bufferOf(op.getX()));
   return success();
 }
 
@@ -192,9 +231,48 @@ void GraphLowering::launchVariant(const LinearShape &shape,
   plan.launch(variant.kernel, products, label);
   SmallVector<Value> reduce = {partial};
   llvm::append_range(reduce, arguments.epilogue);
+  if (arguments.quantise) {
+    llvm::append_range(reduce, resultsOf(arguments.quantise));
+  } else {
+    reduce.push_back(arguments.d);
+  }
   reduce.push_back(arguments.rows);
   plan.launch(variant.reduce, reduce, label.str() + "_reduce");
   plan.release(partial);
+}
+
+void GraphLowering::launchLinear(const LinearShape &shape,
+                                 ArrayRef<LinearVariant> variants,
+                                 const LinearArguments &arguments,
+                                 StringRef label) {
+  SmallVector<Value> whole = arguments.operands;
+  llvm::append_range(whole, arguments.epilogue);
+  llvm::append_values(whole, arguments.d, arguments.rows);
+  // Neighbours that do not split are one launch of several kernels.
+  for (size_t i = 0; i < variants.size();) {
+    size_t end = i + 1;
+    SmallVector<Attribute> kernels = {variants[i].kernel};
+    while (variants[i].tile.splits == 1 && end < variants.size() &&
+           variants[end].tile.splits == 1) {
+      kernels.push_back(variants[end++].kernel);
+    }
+    Range range = {variants[i].rows.minimum, variants[end - 1].rows.maximum};
+    auto launch = [&] {
+      if (variants[i].tile.splits > 1) {
+        return launchVariant(shape, variants[i], arguments, label);
+      }
+      plan.launch(kernels, whole, label);
+      if (arguments.quantise) {
+        launchQuantise(arguments.quantise, arguments.d);
+      }
+    };
+    if (i == 0 && end == variants.size()) {
+      launch();
+    } else {
+      plan.when(arguments.rows, range, launch);
+    }
+    i = end;
+  }
 }
 
 static bool isScaleOfBlocks(model::LinearOp op, Value operand) {
@@ -213,46 +291,31 @@ LogicalResult GraphLowering::lower(model::LinearOp op) {
     return failure();
   }
   arguments.operands = {bufferOf(op.getX()), bufferOf(op.getWeight())};
-  bind(op.getOut(), arguments.rows);
   // Scales, bias and residual; those of blocks beside what they scale.
   for (Value operand : op->getOperands().drop_front(2)) {
     bool isOfBlocks = isScaleOfBlocks(op, operand);
     auto &list = isOfBlocks ? arguments.operands : arguments.epilogue;
     list.push_back(bufferOf(operand));
   }
-  arguments.epilogue.push_back(bufferOf(op.getOut()));
+  if (model::QuantiseOp quantise = quantiseOf(op)) {
+    arguments.quantise = quantise;
+    shape.quantise = quantiseShapeOf(quantise);
+    bind(quantise.getOut(), arguments.rows);
+    bind(quantise.getScale(), arguments.rows);
+  }
   FailureOr<SmallVector<LinearVariant>> found =
       library.linear(op, shape, rangesOf(arguments.rows));
   if (failed(found)) {
     return failure();
   }
-  ArrayRef<LinearVariant> variants = *found;
-  std::string label = model::getShortName(op);
-  SmallVector<Value> whole = arguments.operands;
-  llvm::append_range(whole, arguments.epilogue);
-  whole.push_back(arguments.rows);
-  // Neighbours that do not split are one launch of several kernels.
-  for (size_t i = 0; i < variants.size();) {
-    size_t end = i + 1;
-    SmallVector<Attribute> kernels = {variants[i].kernel};
-    while (variants[i].tile.splits == 1 && end < variants.size() &&
-           variants[end].tile.splits == 1) {
-      kernels.push_back(variants[end++].kernel);
-    }
-    Range range = {variants[i].rows.minimum, variants[end - 1].rows.maximum};
-    auto launch = [&] {
-      if (variants[i].tile.splits > 1) {
-        return launchVariant(shape, variants[i], arguments, label);
-      }
-      plan.launch(kernels, whole, label);
-    };
-    if (i == 0 && end == variants.size()) {
-      launch();
-    } else {
-      plan.when(arguments.rows, range, launch);
-    }
-    i = end;
+  bool isSplit = llvm::all_of(*found, [](const LinearVariant &variant) {
+    return variant.tile.splits > 1;
+  });
+  if (!arguments.quantise || !isSplit) {
+    bind(op.getOut(), arguments.rows);
+    arguments.d = bufferOf(op.getOut());
   }
+  launchLinear(shape, *found, arguments, model::getShortName(op));
   return success();
 }
 

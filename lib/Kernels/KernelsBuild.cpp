@@ -143,6 +143,18 @@ struct Request {
     shape.stagingRows = settings.integer("staging", rows().maximum);
     return shape;
   }
+  /// Of what a kernel quantises in blocks, if it does.
+  std::optional<QuantiseShape> quantised(int64_t columns, Type element) const {
+    MLIRContext *context = builder.getContext();
+    Type number = settings.optionalType("quantised", context);
+    Type scale = settings.optionalType("quantised_scale", context);
+    bool isTensorScaled = settings.flag("quantised_tensor_scaled");
+    return number ? std::optional(QuantiseShape{
+                        columns, element, number, false,
+                        blockScalesOf(number, scale, settings.target),
+                        isTensorScaled})
+                  : std::nullopt;
+  }
   HeadShape heads() const {
     HeadShape shape;
     shape.heads = settings.integer("heads", 8);
@@ -173,6 +185,7 @@ static void buildLinearPart(const Request &r, bool isReduce) {
   shape.isTensorScaled = s.flag("tensor_scaled");
   shape.hasResidual = s.flag("residual");
   shape.isSwiglu = s.flag("swiglu");
+  shape.quantise = r.quantised(shape.columns, shape.result);
   LinearTile tile;
   tile.m = s.integer("m", 64);
   tile.n = s.integer("n", 64);
@@ -189,6 +202,7 @@ static void buildLinearPart(const Request &r, bool isReduce) {
   tile.slots = s.integer("slots", tile.slots);
   tile.reduceM = s.integer("reduce_m", tile.reduceM);
   tile.reduceN = s.integer("reduce_n", tile.reduceN);
+  tile.reduceWaves = s.integer("reduce_waves", tile.reduceWaves);
   auto build = isReduce ? buildLinearReduce : buildLinear;
   build(r.builder, r.label, shape, tile, r.rows());
 }

@@ -43,6 +43,14 @@ static std::string nameOf(const BlockScales &scales, Type number,
          (isTensorScaled ? "_tensor_scaled" : "");
 }
 
+/// What a kernel quantises its result to, or nothing.
+static std::string nameOf(const std::optional<QuantiseShape> &quantise) {
+  return quantise ? "_to_" + word(quantise->result) +
+                        nameOf(quantise->scales, quantise->result,
+                               quantise->isTensorScaled)
+                  : "";
+}
+
 static std::string nameOf(const LinearShape &shape) {
   std::string name = "linear_" + extent(shape.weightRows()) + "x" +
                      extent(shape.inputs) + "_" + word(shape.element);
@@ -63,7 +71,7 @@ static std::string nameOf(const LinearShape &shape) {
   for (auto [isThere, part] : parts) {
     name += isThere ? part.str() : "";
   }
-  return name;
+  return name + nameOf(shape.quantise);
 }
 
 /// Where no tile is left, or nothing multiplies the types.

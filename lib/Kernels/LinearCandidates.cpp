@@ -42,9 +42,14 @@ static void chooseReduce(LinearTile &tile, const LinearShape &shape,
                          int64_t waveSize) {
   tile.reduceM = 1;
   tile.reduceWaves = 4;
-  int64_t lanes = tile.reduceWaves * waveSize;
-  tile.reduceN =
-      std::min<int64_t>(llvm::PowerOf2Ceil(shape.columns), 4 * lanes);
+  int64_t perLane = 4; // numbers of 4 bytes
+  if (shape.quantise) {
+    // A wave of its own waits for no other, and a lane has some of each block.
+    tile.reduceWaves = 1;
+    perLane *= shape.quantise->scales.scalesPerWord();
+  }
+  tile.reduceN = std::min<int64_t>(llvm::PowerOf2Ceil(shape.columns),
+                                   perLane * tile.reduceWaves * waveSize);
 }
 
 /// Rows that a tile has at least, whichever operand they are of.

@@ -46,6 +46,11 @@ static Judged judge(const Tiling &tiling, OpBuilder &builder,
       symbol += "_reduce";
       kernels.push_back(
           buildLinearReduce(builder, {symbol, symbol, ""}, shape, tile, rows));
+    } else if (const auto &quantise = shape.quantise) {
+      symbol += "_quantise";
+      kernels.push_back(buildQuantiseBlocks(
+          builder, {symbol, symbol, ""}, *quantise,
+          tiling.blocksOfRow(quantise->columns, quantise->scales), rows));
     }
   }
   double m = static_cast<double>(std::min(rows.maximum, kJudgedRows));

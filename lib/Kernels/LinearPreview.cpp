@@ -298,6 +298,14 @@ double LinearPreview::addingSeconds(const LinearTile &tile) const {
          (partBytes(tile) / rate + 2 * target.memory.latencyClocks) / clockHz;
 }
 
+/// The kernel that quantises d, where no parts are added: all of it lies in the
+/// cache.
+double LinearPreview::quantisingSeconds() const {
+  return shape.quantise
+             ? target.launch.gap + 2 * target.memory.latencyClocks / clockHz
+             : 0;
+}
+
 double LinearPreview::seconds(const LinearTile &tile, const MmaRow &row) const {
   Workgroup one = describe(tile, row);
   auto units = static_cast<double>(target.execution.units);
@@ -321,7 +329,7 @@ double LinearPreview::seconds(const LinearTile &tile, const MmaRow &row) const {
                     target.launch.ramp * clockHz;
   clocks += std::max(0.0, streamed - first);
   return target.launch.gap + std::max(clocks / clockHz, powerSeconds(one)) +
-         (tile.splits > 1 ? addingSeconds(tile) : 0);
+         (tile.splits > 1 ? addingSeconds(tile) : quantisingSeconds());
 }
 
 double LinearPreview::memorySeconds() const {

@@ -46,6 +46,7 @@ private:
   double roundClocks(const Workgroup &one, const Load &load,
                      bool fillsGaps) const;
   double addingSeconds(const LinearTile &tile) const;
+  double quantisingSeconds() const;
 
   const Target &target;
   const LinearShape &shape;

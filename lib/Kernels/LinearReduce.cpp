@@ -16,6 +16,9 @@ static constexpr int64_t kDynamic = ShapedType::kDynamic;
 KernelOp kernels::buildLinearReduce(OpBuilder &builder, const Label &label,
                                     const LinearShape &shape,
                                     const LinearTile &tile, Range rows) {
+  if (shape.quantise) {
+    return buildLinearReduceBlocks(builder, label, shape, tile, rows);
+  }
   KernelBuilder k(builder, label.symbol, label.op, tile.reduceWaves);
   LinearTile own;
   own.m = tile.reduceM;

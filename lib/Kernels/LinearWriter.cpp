@@ -69,15 +69,12 @@ void LinearWriter::addColumnInputs(SmallVectorImpl<Value> &inputs, Scalar row) {
   }
 }
 
-/// Of each row of a, or one of all.
 Value LinearWriter::loadInputScale(Scalar row) {
   return shape.isTensorScaled ? k.load("a_tensor_scale", {1, 1},
                                        at(aScale, {k.constant(0)}).walks(0, 0))
                               : loadPerRow("a_scales", aScale, row);
 }
 
-/// One element of d. Inputs in order: sums, input scale, then for each sum its
-/// column scale and bias, then the residual.
 Scalar LinearWriter::finishElement(Element e) const {
   unsigned sums = shape.isSwiglu ? 2 : 1, next = sums;
   Scalar inputScale;
@@ -102,7 +99,7 @@ Scalar LinearWriter::finishElement(Element e) const {
   if (shape.hasResidual) {
     value = value + convert(e[next], k.f32());
   }
-  return convert(value, shape.result);
+  return value;
 }
 
 void LinearWriter::storeResult(ValueRange sums, Scalar row, Scalar column) {
@@ -119,8 +116,9 @@ void LinearWriter::storeResult(ValueRange sums, Scalar row, Scalar column) {
     inputs.push_back(k.load("residuals", tile(),
                             tileAt(residual, {row, column}, limit, 0, 1)));
   }
-  Value result = k.map("result", shape.result, inputs,
-                       [&](Element e) { return finishElement(e); });
+  Value result = k.map("result", shape.result, inputs, [&](Element e) {
+    return convert(finishElement(e), shape.result);
+  });
   k.store(result, tileAt(d, {row, column}, limit, 0, 1));
 }
 

@@ -43,6 +43,8 @@ struct LinearWriter {
   /// columns.
   Place tileAt(mlir::Value buffer, llvm::ArrayRef<Scalar> offsets,
                Scalar columnLimit, int64_t rowDim, int64_t columnDim) const;
+  /// Of each row of a, or one of all.
+  mlir::Value loadInputScale(Scalar row);
   mlir::Value loadPerRow(llvm::StringRef name, mlir::Value buffer, Scalar row);
   mlir::Value loadPerColumn(llvm::StringRef name, mlir::Value buffer,
                             Scalar column);
@@ -54,12 +56,19 @@ struct LinearWriter {
   /// The sums of one part of the walk, where another kernel adds the parts.
   void storeParts(mlir::Value partial, mlir::ValueRange sums, Scalar row,
                   Scalar column, Scalar part);
+  /// One element of d in f32. Inputs in order: sums, input scale, then for each
+  /// sum its column scale and bias, then the residual.
   Scalar finishElement(Element e) const;
 
 private:
-  mlir::Value loadInputScale(Scalar row);
   void addColumnInputs(llvm::SmallVectorImpl<mlir::Value> &inputs, Scalar row);
 };
+
+/// As buildLinearReduce, of a result that is quantised in blocks.
+schedule::KernelOp buildLinearReduceBlocks(mlir::OpBuilder &builder,
+                                           const Label &label,
+                                           const LinearShape &shape,
+                                           const LinearTile &tile, Range rows);
 
 } // namespace modelc::kernels
 

@@ -70,11 +70,16 @@ static bool isAtHand(Value value, Operation *op) {
 }
 
 /// The norm or SwiGLU before a quantisation, if nothing else reads it, makes 8
-/// or 4 bits itself.
+/// or 4 bits itself. Of a linear the kernels decide, which know whether its
+/// sums are split: all that they read is there before it.
 static void fuseQuantise(model::QuantiseOp quantise) {
   Value x = quantise.getX();
   Operation *producer = x.getDefiningOp();
   Value tensorScale = quantise.getTensorScale();
+  if (isa_and_nonnull<model::LinearOp>(producer) && x.hasOneUse()) {
+    isAtHand(tensorScale, producer);
+    return;
+  }
   if (!isa_and_nonnull<model::NormOp, model::SwigluOp>(producer) ||
       !x.hasOneUse() || !isAtHand(tensorScale, producer)) {
     return;

@@ -7,6 +7,9 @@
 // RUN: modelc-opt %s "--kernels-build=target=mi355x family=norm shape=columns:640,residual:1,sum:1 types=result:f8E4M3FN,scale:f32 tile=n:1024,waves:2" --schedule-finish | %emit -o %t.mi355x.h
 // RUN: %emulate -DKERNEL='"%t.mi355x.h"' -DTHREADS=128 -DDYNAMIC_BYTES=0 -DNORM %S/Inputs/groups.cpp -o %t.mi355x
 // RUN: %t.mi355x | FileCheck %s
-// Rows, SwiGLU and norms to 8 bits with a scale in f32 for each 128 numbers.
+// RUN: modelc-opt %s "--kernels-build=target=b200 family=linear-reduce shape=columns:640,inputs:512,swiglu:1 types=element:f8E4M3FN,scale:f32,quantised:f8E4M3FN,quantised_scale:f32 tile=splits:2,reduce_n:512,reduce_waves:4" --schedule-finish | %emit -o %t.b200.h
+// RUN: %emulate -DKERNEL='"%t.b200.h"' -DTHREADS=128 -DDYNAMIC_BYTES=0 -DPIECES=2 -DPARTS %S/Inputs/groups.cpp -o %t.b200
+// RUN: env EMULATOR_SEED=3 %t.b200 | FileCheck %s
+// Rows, SwiGLU, of sums of parts too, and norms to 8 bits with a scale in f32 for each 128 numbers.
 
 // CHECK: groups: 0 of 1500 wrong

@@ -1,8 +1,9 @@
-// Rows, SwiGLU of them (UP) or their norm with a residual (NORM) to 8 bits with
-// a scale in f32 for each group of 128: the largest magnitude over the largest
-// number, 1 for zeros and nearly so. Numbers are those of double, or of a
-// neighbour of it that rounding in single precision may give. Groups differ by
-// many powers of two, one is zero and one nearly so.
+// Rows, SwiGLU of them (UP) or of sums of two parts of them (PARTS), or their
+// norm with a residual (NORM) to 8 bits with a scale in f32 for each group of
+// 128: the largest magnitude over the largest number, 1 for zeros and nearly
+// so. Numbers are those of double, or of a neighbour of it that rounding in
+// single precision may give. Groups differ by many powers of two, one is zero
+// and one nearly so.
 #include "run.h"
 
 constexpr int kColumns = 640, kRows = 300, kGroup = 128;
@@ -25,10 +26,8 @@ static bool isRight(const double *values, double scale, const f8 *numbers) {
   return right;
 }
 
-int main() {
-  Allocation<bf16> x(kRows * kColumns), y(kRows * kColumns);
-  Allocation<bf16> sum(kRows * kColumns), weight(kColumns);
-  fillRandom(x), fillRandom(y), fillRandom(weight);
+static void fillRows(Allocation<bf16> &x, Allocation<bf16> &y) {
+  fillRandom(x), fillRandom(y);
   for (int i = 0; i < kRows * kColumns; ++i) {
     int group = i / kGroup;
     int power = group == 9 ? -125 : group % 11 - 5;
@@ -37,12 +36,34 @@ int main() {
     y[i] = asBf16(group == 7 ? 0 : asDouble(y[i]));
 #endif
   }
+}
+
+/// The first parts are x and y, the second ones three times as large.
+[[maybe_unused]] static void fillParts(Allocation<float> &partial,
+                                       const Allocation<bf16> &x,
+                                       const Allocation<bf16> &y) {
+  for (int i = 0; i < kRows * kColumns; ++i) {
+    float *own = &partial[i / kColumns * 4 * kColumns + i % kColumns];
+    own[0] = asDouble(x[i]), own[kColumns] = asDouble(y[i]);
+    own[2 * kColumns] = 3 * own[0], own[3 * kColumns] = 3 * own[kColumns];
+  }
+}
+
+int main() {
+  Allocation<bf16> x(kRows * kColumns), y(kRows * kColumns);
+  Allocation<bf16> sum(kRows * kColumns), weight(kColumns);
+  fillRandom(weight), fillRows(x, y);
   Allocation<f8> out(kRows * kColumns);
   Allocation<float> scales((kRows + kRowsOfGroup - 1) / kRowsOfGroup * kGroups *
                            kRowsOfGroup);
 #if defined(NORM)
   launch("norm", kRows, modelc::norm, x.data(), weight.data(), y.data(),
          out.data(), scales.data(), sum.data(), kRows);
+#elif defined(PARTS)
+  Allocation<float> partial(kRows * 4 * kColumns);
+  fillParts(partial, x, y);
+  launch("linear_reduce", kRows * PIECES, modelc::linear_reduce, partial.data(),
+         out.data(), scales.data(), kRows);
 #elif defined(UP)
   launch("quantise", kRows * PIECES, modelc::quantise, x.data(), y.data(),
          out.data(), scales.data(), kRows);
@@ -59,6 +80,9 @@ int main() {
 #if defined(NORM)
       value = asDouble(asBf16(value + asDouble(y[i])));
       wrong += asDouble(sum[i]) != value;
+#elif defined(PARTS)
+      value *= 4;
+      value = value / (1 + std::exp(-value)) * 4 * asDouble(y[i]);
 #elif defined(UP)
       value = value / (1 + std::exp(-value)) * asDouble(y[i]);
 #endif
