@@ -2,16 +2,15 @@
 //
 // A workgroup owns one sequence, one KV head with its group of query heads (the
 // rows of one tile), and one part of the keys, which it walks. It leaves an
-// unnormalised result with its maximum and sum; a second kernel owns one head
-// of one sequence and joins the parts. A kernel that splits nothing owns all
-// keys and leaves the result.
+// unnormalised result with its maximum and sum, which a second kernel joins
+// (AttentionCombine.cpp). A kernel that splits nothing owns all keys and leaves
+// the result.
 //
 //===----------------------------------------------------------------------===//
 
 #include "lib/Kernels/Families.h"
 #include "lib/Kernels/KernelBuilder.h"
 #include "lib/Kernels/Softmax.h"
-#include <limits>
 
 using namespace mlir;
 using namespace modelc;
@@ -19,7 +18,6 @@ using namespace modelc::kernels;
 using namespace modelc::schedule;
 
 static constexpr int64_t kDynamic = ShapedType::kDynamic;
-static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 namespace {
 /// The parts of all splits in memory.
@@ -143,89 +141,6 @@ KernelOp kernels::buildAttentionDecode(OpBuilder &builder, const Label &label,
           {"split", kernel.splits}},
          [&](ArrayRef<Scalar> index) {
            kernel.ownPart(index[0], index[1], index[2]);
-         });
-  return k.finish(label.note);
-}
-
-namespace {
-/// Joins the parts of one head of one sequence, several of them in a trip: the
-/// rows of one tile.
-struct Combine {
-  KernelBuilder &k;
-  const HeadShape &shape;
-  const DecodeTile &tile;
-  Parts parts;
-  Scalar splits;
-
-  Softmax addParts(Scalar trip, Softmax softmax, Scalar sequence, Scalar head);
-};
-} // namespace
-
-Softmax Combine::addParts(Scalar trip, Softmax softmax, Scalar sequence,
-                          Scalar head) {
-  Type f32 = k.f32();
-  Scalar first = k.name("first", trip * static_cast<double>(tile.combineParts));
-  Scalar row = k.name("part_row", sequence * splits + first);
-  Scalar limit = k.name("limit", (sequence + 1.0) * splits);
-  auto load = [&](StringRef name, Value buffer, int64_t width, int64_t column) {
-    return k.load(
-        name, {tile.combineParts, width},
-        at(buffer, {row, head, k.constant(column)}).walks(0, 2).valid({limit}));
-  };
-  // The first part has keys, so that the maximum is finite from the first trip
-  // on.
-  Value highest = k.map(
-      "highest", f32, load("part_max", parts.statistic, 1, 0), [&](Element e) {
-        return select(first + e.row < splits, e[0], k.number(f32, -kInfinity));
-      });
-  Value best = k.reduce("best", Combiner::Max, highest, 0);
-  Value maximum = k.map("max", f32, {softmax.maximum, best},
-                        [](Element e) { return kernels::maximum(e[0], e[1]); });
-  auto decay = [&](StringRef name, Value from) {
-    return k.map(name, f32, {from, maximum},
-                 [](Element e) { return exp2(e[0] - e[1]); });
-  };
-  Value before = decay("before", softmax.maximum);
-  Value weights = decay("weights", highest);
-  auto joined = [&](StringRef name, Value sum, Value ofParts) {
-    Value weighted = k.map("weighted", f32, {ofParts, weights},
-                           [](Element e) { return e[0] * e[1]; });
-    Value added = k.reduce("added", Combiner::Add, weighted, 0);
-    return k.map(name, f32, {sum, before, added},
-                 [](Element e) { return e[0] * e[1] + e[2]; });
-  };
-  return {
-      joined("o", softmax.result, load("part", parts.result, shape.headDim, 0)),
-      maximum,
-      joined("sum", softmax.sum, load("part_sum", parts.statistic, 1, 1))};
-}
-
-KernelOp kernels::buildAttentionCombine(OpBuilder &builder, const Label &label,
-                                        const HeadShape &shape,
-                                        const DecodeTile &tile,
-                                        Range sequences) {
-  KernelBuilder k(builder, label.symbol, label.op, tile.combineWaves);
-  Combine kernel = {k, shape, tile, Parts::declare(k, shape), {}};
-  Value valueScale;
-  if (shape.isScaled()) {
-    valueScale = k.buffer("v_scale", {1}, k.f32());
-  }
-  Value out =
-      k.buffer("out", {kDynamic, shape.heads, shape.headDim}, shape.element);
-  Scalar count = k.size("sequences", sequences.minimum, sequences.maximum);
-  kernel.splits = k.size("splits", 1, tile.maxSplits);
-  Scalar trips = ceilDiv(kernel.splits, tile.combineParts);
-  k.grid({{"sequence", count}, {"head", k.constant(shape.heads)}},
-         [&](ArrayRef<Scalar> index) {
-           Softmax start = Softmax::start(k, 1, shape.headDim);
-           auto body = [&](Scalar t, ValueRange carried) {
-             return kernel.addParts(t, Softmax::of(carried), index[0], index[1])
-                 .values();
-           };
-           Softmax end =
-               Softmax::of(k.loop("t", trips, "", start.carried(), body));
-           k.store(finishSoftmax(k, shape, end, valueScale),
-                   at(out, {index[0], index[1], k.constant(0)}).walks(1, 2));
          });
   return k.finish(label.note);
 }

@@ -211,6 +211,9 @@ struct HeadShape {
   int64_t heads = 0, kvHeads = 0, headDim = 0, pageSize = 0;
   mlir::Type element;      ///< of queries and results
   mlir::Type cacheElement; ///< 8 bits: over a scale, saturated
+  /// How the kernel that joins parts of keys quantises results: in blocks of
+  /// whole words of scales of each head.
+  std::optional<QuantiseShape> quantise = {};
   int64_t group() const { return heads / kvHeads; }
   /// Kernels take k_scale[1] and v_scale[1]: what the cache holds is the key
   /// over k_scale, the value over v_scale.
@@ -273,7 +276,8 @@ schedule::KernelOp buildAttentionDecode(mlir::OpBuilder &builder,
                                         const DecodeTile &tile,
                                         Range sequences);
 
-/// Joins the splits. Arguments: part, stat, [v_scale], out, sequences, splits.
+/// Joins the splits. Arguments: part, stat, [v_scale], out, sequences, splits;
+/// where results are quantised, in place of out: [tensor_scale], out, scale.
 schedule::KernelOp buildAttentionCombine(mlir::OpBuilder &builder,
                                          const Label &label,
                                          const HeadShape &shape,

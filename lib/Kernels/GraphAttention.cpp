@@ -118,7 +118,8 @@ void GraphLowering::launchPrefill(const HeadShape &shape, const Storage &place,
 }
 
 void GraphLowering::launchDecode(const HeadShape &shape, const Storage &place,
-                                 Value q, Value out, StringRef label) {
+                                 Value q, Value out, model::QuantiseOp quantise,
+                                 StringRef label) {
   auto whole = [&] {
     SmallVector<Value> arguments = {q, place.buffer, place.values};
     if (shape.isScaled()) {
@@ -127,18 +128,25 @@ void GraphLowering::launchDecode(const HeadShape &shape, const Storage &place,
     llvm::append_values(arguments, contexts(), pages(), out,
                         plan.sizes.sequences, plan.sizes.pagesPerSequence);
     plan.launch(library.decodeWhole(shape), arguments, label);
+    if (quantise) {
+      launchQuantise(quantise, out);
+    }
   };
   if (library.decodeTile(shape).maxSplits == 1) {
     return whole();
   }
+  SmallVector<Value> results = {out};
+  if (quantise) {
+    results = resultsOf(quantise);
+  }
   Value splits = splitsOf(shape).first;
   plan.when(splits, {1, 1}, whole);
   plan.when(splits, {2, kNoLimit},
-            [&] { launchParts(shape, place, q, out, label); });
+            [&] { launchParts(shape, place, q, results, label); });
 }
 
 void GraphLowering::launchParts(const HeadShape &shape, const Storage &place,
-                                Value q, Value out, StringRef label) {
+                                Value q, ValueRange results, StringRef label) {
   Value sequences = plan.sizes.sequences;
   auto [splits, parts] = splitsOf(shape);
   Type f32 = plan.builder.getF32Type();
@@ -152,11 +160,22 @@ void GraphLowering::launchParts(const HeadShape &shape, const Storage &place,
   }
   llvm::append_values(arguments, contexts(), pages(), part, stat, sequences,
                       splits, plan.sizes.pagesPerSequence);
-  llvm::append_values(combine, out, sequences, splits);
+  llvm::append_range(combine, results);
+  llvm::append_values(combine, sequences, splits);
   plan.launch(library.decodePart(shape), arguments, label);
   plan.launch(library.combine(shape), combine, label.str() + "_combine");
   plan.release(part);
   plan.release(stat);
+}
+
+/// Scales of blocks are stored in words: a head must have whole ones.
+model::QuantiseOp GraphLowering::quantiseInParts(model::AttentionOp op,
+                                                 const HeadShape &shape) {
+  model::QuantiseOp quantise = quantiseOf(op);
+  bool isPossible =
+      quantise && library.decodeTile(shape).maxSplits > 1 &&
+      shape.headDim % quantiseShapeOf(quantise).scales.wordNumbers() == 0;
+  return isPossible ? quantise : nullptr;
 }
 
 LogicalResult GraphLowering::lower(model::AttentionOp op) {
@@ -166,7 +185,13 @@ LogicalResult GraphLowering::lower(model::AttentionOp op) {
   const Storage place = storage[op.getCache()];
   Value q = bufferOf(op.getQ()), out = bufferOf(op.getOut());
   if (plan.isDecode) {
-    launchDecode(shape, place, q, out, model::getShortName(op));
+    model::QuantiseOp quantise = quantiseInParts(op, shape);
+    if (quantise) {
+      shape.quantise = quantiseShapeOf(quantise);
+      bind(quantise.getOut(), rowsOf(op.getQ()));
+      bind(quantise.getScale(), rowsOf(op.getQ()));
+    }
+    launchDecode(shape, place, q, out, quantise, model::getShortName(op));
   } else {
     launchPrefill(shape, place, q, out, model::getShortName(op));
   }

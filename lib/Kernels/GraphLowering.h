@@ -86,10 +86,14 @@ private:
                      const LinearArguments &arguments, llvm::StringRef label);
   void launchPrefill(const HeadShape &shape, const Storage &place,
                      mlir::Value q, mlir::Value out, llvm::StringRef label);
+  /// `quantise`: what the kernel that joins parts does with them too, or null.
   void launchDecode(const HeadShape &shape, const Storage &place, mlir::Value q,
-                    mlir::Value out, llvm::StringRef label);
+                    mlir::Value out, model::QuantiseOp quantise,
+                    llvm::StringRef label);
   void launchParts(const HeadShape &shape, const Storage &place, mlir::Value q,
-                   mlir::Value out, llvm::StringRef label);
+                   mlir::ValueRange results, llvm::StringRef label);
+  model::QuantiseOp quantiseInParts(model::AttentionOp op,
+                                    const HeadShape &shape);
   /// i32 or f32 arrays of a step, by name.
   mlir::Value input(llvm::StringRef name, mlir::Type element,
                     llvm::ArrayRef<int64_t> shape, mlir::ValueRange sizes);

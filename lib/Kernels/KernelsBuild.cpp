@@ -285,8 +285,12 @@ static void buildDecodePart(const Request &r, bool isCombine) {
   tile.maxSplits = s.integer("splits", 8);
   tile.combineParts = s.integer("combine_parts", tile.combineParts);
   tile.combineWaves = s.integer("combine_waves", tile.combineWaves);
+  HeadShape shape = r.heads();
+  if (isCombine) {
+    shape.quantise = r.quantised(shape.heads * shape.headDim, shape.element);
+  }
   auto build = isCombine ? buildAttentionCombine : buildAttentionDecode;
-  build(r.builder, r.label, r.heads(), tile, r.rows());
+  build(r.builder, r.label, shape, tile, r.rows());
 }
 
 static void buildSampleKernel(const Request &r) {

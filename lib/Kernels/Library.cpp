@@ -247,7 +247,8 @@ FlatSymbolRefAttr Library::decodePart(const HeadShape &shape) {
 }
 
 FlatSymbolRefAttr Library::combine(const HeadShape &shape) {
-  return once(nameOf("attention_combine", shape), [&](const Label &label) {
+  std::string name = nameOf("attention_combine", shape);
+  return once(name + nameOf(shape.quantise), [&](const Label &label) {
     buildAttentionCombine(builder, label, shape, decodeTile(shape),
                           allSequences());
   });

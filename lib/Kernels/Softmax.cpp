@@ -165,18 +165,21 @@ Softmax kernels::addKeys(KernelBuilder &k, const HeadShape &shape,
   return {result, maximum, sum, weights};
 }
 
-Value kernels::finishSoftmax(KernelBuilder &k, const HeadShape &shape,
-                             const Softmax &softmax, Value valueScale) {
-  // One division for each row.
-  SmallVector<Value> inputs = {softmax.sum};
+Value kernels::softmaxFactor(KernelBuilder &k, Value sum, Value valueScale) {
+  SmallVector<Value> inputs = {sum};
   if (valueScale) {
     inputs.push_back(
         k.load("v_scale", {1, 1}, at(valueScale, {k.constant(0)}).walks(0, 0)));
   }
-  Value factor = k.map("factor", k.f32(), inputs, [&](Element e) {
+  return k.map("factor", k.f32(), inputs, [&](Element e) {
     Scalar numerator = valueScale ? e[1] : k.number(k.f32(), 1);
     return numerator / e[0];
   });
+}
+
+Value kernels::finishSoftmax(KernelBuilder &k, const HeadShape &shape,
+                             const Softmax &softmax, Value valueScale) {
+  Value factor = softmaxFactor(k, softmax.sum, valueScale);
   return k.map("result", shape.element, {softmax.result, factor},
                [&](Element e) { return convert(e[0] * e[1], shape.element); });
 }

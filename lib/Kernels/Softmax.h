@@ -57,6 +57,11 @@ struct Mask {
 Softmax addKeys(KernelBuilder &k, const HeadShape &shape, Softmax softmax,
                 mlir::Value queries, const KeyTile &tile, const Mask &mask);
 
+/// 1 / sum of each row, times v_scale[1] if there is one: one division for
+/// each.
+mlir::Value softmaxFactor(KernelBuilder &k, mlir::Value sum,
+                          mlir::Value valueScale);
+
 /// result / sum in the element type of the shape, times v_scale[1] if there is
 /// one.
 mlir::Value finishSoftmax(KernelBuilder &k, const HeadShape &shape,

@@ -70,13 +70,14 @@ static bool isAtHand(Value value, Operation *op) {
 }
 
 /// The norm or SwiGLU before a quantisation, if nothing else reads it, makes 8
-/// or 4 bits itself. Of a linear the kernels decide, which know whether its
-/// sums are split: all that they read is there before it.
+/// or 4 bits itself. Of a linear and of attention the kernels decide, which
+/// know whether parts are joined: all that they read is there before.
 static void fuseQuantise(model::QuantiseOp quantise) {
   Value x = quantise.getX();
   Operation *producer = x.getDefiningOp();
   Value tensorScale = quantise.getTensorScale();
-  if (isa_and_nonnull<model::LinearOp>(producer) && x.hasOneUse()) {
+  if (isa_and_nonnull<model::LinearOp, model::AttentionOp>(producer) &&
+      x.hasOneUse()) {
     isAtHand(tensorScale, producer);
     return;
   }

@@ -7,7 +7,10 @@
 #include "run.h"
 
 constexpr int kBlocks = kColumns / BLOCK, kGroup = 256, kWords = kBlocks / 4;
-constexpr double kNear = 2e-6;
+#ifndef NEAR
+#define NEAR 2e-6
+#endif
+constexpr double kNear = NEAR;
 #ifndef TENSOR_SCALE
 #define TENSOR_SCALE 1.0f
 #endif
