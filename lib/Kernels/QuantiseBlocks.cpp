@@ -1,7 +1,7 @@
 //===- QuantiseBlocks.cpp - Rows to few bits, with a scale for each block -===//
 //
-// A workgroup owns a piece of one row, as Blocks.h says. What is quantised is
-// x, or silu(gate) * up.
+// A workgroup owns a piece of one row, as Blocks.h says, and asks for all of it
+// at once. What is quantised is x, or silu(gate) * up.
 //
 //===----------------------------------------------------------------------===//
 
@@ -52,12 +52,14 @@ KernelOp kernels::buildQuantiseBlocks(OpBuilder &builder, const Label &label,
     if (tensorScale) {
       blocks.loadTensorScale(tensorScale);
     }
-    SmallVector<Value> ofBlocks;
+    SmallVector<SmallVector<Value>, kScalesPerWord> loaded;
     for (int64_t block = 0; block < scales.scalesPerWord(); ++block) {
-      SmallVector<Value> elements =
-          llvm::map_to_vector(sources, [&](Value from) {
-            return blocks.load("x", from, row, word, block);
-          });
+      loaded.push_back(llvm::map_to_vector(sources, [&](Value from) {
+        return blocks.load("x", from, row, word, block);
+      }));
+    }
+    SmallVector<Value> ofBlocks;
+    for (auto [block, elements] : llvm::enumerate(loaded)) {
       SmallVector<Value> numbers;
       for (int64_t index = 0; index < blocks.together(); ++index) {
         numbers.push_back(numbersOf(blocks, shape, elements, index));
