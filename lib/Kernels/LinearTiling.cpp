@@ -119,14 +119,24 @@ int64_t Tiling::registersPerLane(int64_t waves) const {
                   execution.registerBytesPerUnit / 4 / lanes);
 }
 
+/// Registers of a lane for addresses where groups of waves multiply: of 8
+/// bytes, of what is read and of what is written of each of its rows (PTX ISA,
+/// wgmma fragments: two of 64), and of the loop. 256 x 64 on 4 waves, a
+/// residual beside 128 sums, spilled 12.
+static int64_t addresses(const LinearTile &tile, const MmaRow &row) {
+  constexpr int64_t kWavesOfGroup = 4, kRowsOfLane = 2, kLoop = 32;
+  int64_t groups = llvm::divideCeil(tile.waves, kWavesOfGroup);
+  int64_t instructions = llvm::divideCeil(tile.m, row.m * groups);
+  return kLoop + (tile.isSwapped ? 0 : 2 * 2 * kRowsOfLane * instructions);
+}
+
 /// A quarter of the registers is left to operands and addresses, and where
 /// waves of their own copy, to those. Where waves multiply from registers, a
 /// residual arrives in a register for each element while the sums are still
 /// there, and SwiGLU makes an exponential and a product of each pair; else
-/// SwiGLU replaces sums one by one, and a residual arrives in pairs, beside the
-/// same quarter: 256 x 64 on 4 waves of wgmma spilled twelve. Sums in tensor
-/// memory pass through registers in chunks of columns, as many as there is room
-/// for.
+/// SwiGLU replaces sums one by one, and a residual arrives in pairs, from an
+/// address for each row of a lane. Sums in tensor memory pass through registers
+/// in chunks of columns, as many as there is room for.
 bool Tiling::holdsSums(const LinearShape &shape, const LinearTile &tile,
                        const MmaRow &row) const {
   int64_t accumulator = tile.m * tile.n * products(shape);
@@ -149,7 +159,9 @@ bool Tiling::holdsSums(const LinearShape &shape, const LinearTile &tile,
     return 4 * accumulator <= 3 * registers && accumulator + held < registers;
   }
   int64_t all = accumulator + (shape.hasResidual ? piece / 2 : 0);
-  return 4 * all < 3 * registers;
+  return 4 * accumulator <= 3 * registers &&
+         (tile.hasRoles ? 4 * all < 3 * registers
+                        : all + lanes * addresses(tile, row) < registers);
 }
 
 /// Workgroups that multiply together load a part of the weight each.
