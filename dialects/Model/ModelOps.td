@@ -288,8 +288,8 @@ def Model_QuantiseOp : Model_Op<"quantise", [Pure]> {
   let summary = "rows to 8 or 4 bits, with a scale for each row or block";
   let description = [{
     `scale` is the largest magnitude of the row over the largest finite number
-    of the 8-bit type; `out = x / scale`, rounded to nearest even. A row of zeros
-    has scale 1.
+    of the 8-bit type; `out = x / scale`, rounded to nearest even. A row of zeros,
+    or of numbers so small that 1 / scale is infinite, has scale 1.
 
     To 4 bits every block of 32 neighbours has a scale (OCP MX): the largest
     power of two that is not above its largest magnitude, over 4, the largest

@@ -1,7 +1,8 @@
 //===- LoaderJson.h - What the manifest tells loaders of weights ----------===//
 //
-// Inner to lib/Emit. Loaders in other languages than C++ (host/prepack.py) have
-// what they need in the manifest: no table of theirs repeats the compiler's.
+// Inner to lib/Emit. Loaders in other languages than C++ (python/prepack)
+// have what they need in the manifest: no table of theirs repeats the
+// compiler's.
 //
 //===----------------------------------------------------------------------===//
 

@@ -66,7 +66,8 @@ std::string KernelPrinter::accumulatorOf(MmaOp mma) {
 
 /// Variables of the products that are waited for: accumulators, which become
 /// readable unless one that may still be in flight writes them too, and
-/// operands in registers, into which nothing may be put before.
+/// operands in registers, into which nothing may be put before; those that one
+/// in flight still reads are left to its wait.
 SmallVector<std::string> KernelPrinter::doneAfter(WaitOp wait) {
   SmallVector<std::string> accumulators, operands;
   llvm::StringSet<> inFlight;
@@ -76,21 +77,24 @@ SmallVector<std::string> KernelPrinter::doneAfter(WaitOp wait) {
     }
   };
   llvm::SmallPtrSet<Operation *, 4> seen;
+  llvm::DenseSet<Value> stillRead;
   for (auto [i, mma] : llvm::enumerate(productsBefore(wait))) {
     std::string name = accumulatorOf(mma);
-    bool isOfThisTrip =
-        seen.insert(mma).second &&
-        wait->getBlock()->findAncestorOpInBlock(*mma)->isBeforeInBlock(wait);
+    bool isOfThisTrip = seen.insert(mma).second &&
+                        mma->getBlock() == wait->getBlock() &&
+                        mma->isBeforeInBlock(wait);
     if (static_cast<int64_t>(i) <
         static_cast<int64_t>(wait.getPending().value_or(0))) {
       inFlight.insert(name);
+      stillRead.insert_range(mma.getOperands());
       continue;
     }
     if (!inFlight.contains(name)) {
       add(accumulators, name);
     }
     for (Value operand : {mma.getA(), mma.getB()}) {
-      if (isOfThisTrip && !cast<TileType>(operand.getType()).isPlace()) {
+      bool isDone = isOfThisTrip && !stillRead.contains(operand);
+      if (isDone && !cast<TileType>(operand.getType()).isPlace()) {
         add(operands, text(operand));
       }
     }

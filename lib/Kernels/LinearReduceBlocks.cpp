@@ -15,7 +15,8 @@ using namespace modelc::kernels;
 using namespace modelc::schedule;
 
 static constexpr int64_t kDynamic = ShapedType::kDynamic;
-/// Sums that a lane asks for before it waits for the first, at most.
+/// Sums that a lane asks for before it waits for the first, at most, where it
+/// has more than a block to ask for.
 static constexpr int64_t kNumbersHeld = 96;
 
 using Blocks = SmallVector<Value>;

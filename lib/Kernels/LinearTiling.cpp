@@ -224,6 +224,12 @@ std::string Tiling::reasonAgainst(const LinearShape &shape,
   if (shape.blockScales && !tile.isPowerOfTwo()) {
     return "scales of blocks lie in groups of 256 rows";
   }
+  // The kernel that quantises sums loads four numbers of all parts at once.
+  if (shape.quantise && tile.splits > 1 &&
+      4 * 4 * tile.splits * products(shape) >
+          3 * target.execution.maxRegistersPerThread) {
+    return "so many parts exceed the registers of the kernel that adds them";
+  }
   int64_t steps = llvm::divideCeil(shape.inputs, tile.k);
   return tile.splits > 1 && steps / tile.splits < kMinTrips
              ? "a part of the sum is too short"

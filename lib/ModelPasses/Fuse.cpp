@@ -55,8 +55,8 @@ static void fuseAddNorm(model::NormOp norm) {
   add->erase();
 }
 
-/// Whether the value is known before the op; a weight is moved there.
-static bool isAtHand(Value value, Operation *op) {
+/// Has the value known before the op, where it is or is a weight; or false.
+static bool bringToHand(Value value, Operation *op) {
   Operation *definition = value ? value.getDefiningOp() : nullptr;
   if (!definition || definition->getBlock() != op->getBlock() ||
       definition->isBeforeInBlock(op)) {
@@ -78,11 +78,11 @@ static void fuseQuantise(model::QuantiseOp quantise) {
   Value tensorScale = quantise.getTensorScale();
   if (isa_and_nonnull<model::LinearOp, model::AttentionOp>(producer) &&
       x.hasOneUse()) {
-    isAtHand(tensorScale, producer);
+    (void)bringToHand(tensorScale, producer);
     return;
   }
   if (!isa_and_nonnull<model::NormOp, model::SwigluOp>(producer) ||
-      !x.hasOneUse() || !isAtHand(tensorScale, producer)) {
+      !x.hasOneUse() || !bringToHand(tensorScale, producer)) {
     return;
   }
   OpBuilder builder(producer);

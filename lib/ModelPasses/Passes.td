@@ -186,7 +186,9 @@ def ModelFuse : ModelPass<"model-fuse"> {
     In this order: q, k and v become one linear, followed by `rope_append`; gate
     and up become one linear with SwiGLU as its epilogue, the rows of gate above
     those of up; the residual goes into the epilogue of the linear before it, or, behind an all-reduce, into the norm after it; quantisation
-    goes into the norm or SwiGLU before it.
+    goes into the norm or SwiGLU before it. What a linear or attention leaves is
+    quantised by the kernel that joins its parts where there are any, which
+    `kernels-lower` knows: here the scale of the tensor only comes before it.
 
     ```mlir
     model.graph @before(%x: tensor<?x64xbf16>, %r: tensor<?x64xbf16>) -> tensor<?x64xbf16> {

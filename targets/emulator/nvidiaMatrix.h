@@ -222,9 +222,9 @@ inline void waitWgmma(uint32_t pending) {
   });
 }
 
-/// An accumulator that a wait names must not be in flight any more.
-inline void checkReadable(const void *accumulator) {
-  if (waveState().accumulators.count(accumulator)) {
+/// What a wait names must not be an accumulator in flight any more.
+inline void checkReadable(const void *array) {
+  if (waveState().accumulators.count(array)) {
     fail("wgmmaWait names an accumulator that an operation still writes");
   }
 }
@@ -267,10 +267,10 @@ DEV void wgmmaCommit() {
   });
 }
 template <int Pending, class... Arrays>
-DEV void wgmmaWait(Arrays &...accumulators) {
+DEV void wgmmaWait(Arrays &...arrays) {
   emulator::nvidia::waitWgmma(Pending);
   if (emulator::self().lane == 0) {
-    (emulator::nvidia::checkReadable(accumulators), ...);
+    (emulator::nvidia::checkReadable(arrays), ...);
   }
 }
 

@@ -12,6 +12,10 @@ struct Cut {
   int64_t firstRow = 0, rows = 0, firstColumn = 0, columns = 0;
 };
 
+inline int64_t rowsOf(const mc_tensor &tensor) {
+  return tensor.rank ? tensor.shape[0] : 1;
+}
+
 /// Numbers of a row.
 inline int64_t widthOf(const mc_tensor &tensor) {
   int64_t width = tensor.rank > 1 ? numbersOf(tensor.type) : 1;

@@ -140,14 +140,8 @@ private:
         read(context, (part.name + "_scale").c_str(), &stored)) {
       return missing(part.name + "_scale");
     }
-    if (isOfBlocks() && stored.data &&
-        (stored.type != format.scale ||
-         widthOf(stored) * format.block != widthOf(tensor))) {
-      return fail(MC_BAD_ARGUMENT,
-                  "%s: expected %s_scale to have an %s for each block of %d, "
-                  "got scales of another kind; try other types of weights",
-                  weight.name, part.name.c_str(), source.scaled.c_str(),
-                  format.block);
+    if (int status = checkScales(part, tensor, stored)) {
+      return status;
     }
     if (int status = readTensorScale(part, tensor)) {
       return status;
@@ -158,6 +152,33 @@ private:
                      : appendRow(tensor, cut, row, isZero, isScaled, stored);
     }
     return MC_OK;
+  }
+
+  /// Scales of the checkpoint, if there are any, are those of all its rows.
+  int checkScales(const SourcePart &part, const mc_tensor &tensor,
+                  const mc_tensor &stored) {
+    if (!stored.data) {
+      return MC_OK;
+    }
+    const long long rows = rowsOf(tensor), found = rowsOf(stored);
+    if (!isOfBlocks()) {
+      return found == rows || found == 1
+                 ? MC_OK
+                 : fail(MC_BAD_ARGUMENT,
+                        "%s: expected %s_scale to have a scale for each of "
+                        "%lld rows, or one, got %lld; try other types of "
+                        "weights",
+                        weight.name, part.name.c_str(), rows, found);
+    }
+    return stored.type == format.scale && found == rows &&
+                   widthOf(stored) * format.block == widthOf(tensor)
+               ? MC_OK
+               : fail(MC_BAD_ARGUMENT,
+                      "%s: expected %s_scale to have an %s for each block of "
+                      "%d, got scales of another kind; try other types of "
+                      "weights",
+                      weight.name, part.name.c_str(), source.scaled.c_str(),
+                      format.block);
   }
 
   /// Numbers over the scales of their groups, or these scales.
@@ -223,8 +244,7 @@ private:
     } else if (!isNarrow(tensor) &&
                (source.isTensorScale ||
                 (isOfBlocks() && format.scale == MC_F8E4M3FN))) {
-      const int64_t count =
-          (tensor.rank ? tensor.shape[0] : 1) * widthOf(tensor);
+      const int64_t count = rowsOf(tensor) * widthOf(tensor);
       const float largest = largestOf(tensor, 0, count);
       tensorScale = largest > 0 ? largest / (kLargestE2M1 * kLargestE4M3) : 1;
     }

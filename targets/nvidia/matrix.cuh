@@ -51,11 +51,12 @@ DEV void mmaFp8(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
 DEV void wgmmaFence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 /// Closes the group of the wgmma issued so far.
 DEV void wgmmaCommit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
-/// Waits until all but `Pending` groups are done; names the accumulators that become readable.
+/// Waits until all but `Pending` groups are done; names the accumulators that become readable and the
+/// operands that must have stayed in their registers.
 template <int Pending, class... Arrays>
-DEV void wgmmaWait(Arrays &...accumulators) {
+DEV void wgmmaWait(Arrays &...arrays) {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(Pending) : "memory");
-  (keep(accumulators), ...);
+  (keep(arrays), ...);
 }
 
 // The operands after the accumulator: 0 = add, 1 = B, then A and the majors.

@@ -106,6 +106,9 @@ class Preparation:
         """Rows over their scales, or these scales: of whole rows, the checkpoint's own or the largest magnitude over
         that of the type; 1 for zeros."""
         stored = self._stored(part.name + "_scale") if tensor.is_narrow else None
+        if stored is not None and stored.rows not in (1, tensor.rows):
+            self._fail(f"expected {part.name}_scale to have a scale for each of {tensor.rows} rows, or one, got "
+                       f"{stored.rows}; try other types of weights")
         if stored is not None and not self.source.channel_scale:
             return self._kept(tensor, cut)
         if stored is not None:
@@ -157,7 +160,8 @@ class Preparation:
         if cut.first_column % block or cut.column_count % block:
             self._fail(f"expected columns of {part.name} in whole blocks of {block}, got {cut.column_count}")
         stored = self._stored(part.name + "_scale", self.source.scaled) if tensor.is_narrow else None
-        if stored is not None and (stored.type != self.source.scaled or stored.width * block != tensor.width):
+        if stored is not None and (stored.type != self.source.scaled or stored.rows != tensor.rows or
+                                   stored.width * block != tensor.width):
             self._fail(f"expected {part.name}_scale to have an {self.source.scaled} for each block of {block}, got "
                        "scales of another kind; try other types of weights")
         if stored is not None and self.source.block_scale:

@@ -43,6 +43,7 @@ def main():
         say("norm", {"w": ("f8E4M3FN", bytes_of(128))})
         say(down, {"w": bytes_of(128, 192)}, '["w"] stored bf16 blocks 16 of f4E2M1FN scaled f8E4M3FN')
         say(down, {"w": bytes_of(128, 192), "w_scale": bytes_of(128, 12)})
+        say(scales, {"w": bytes_of(128, 192), "w_scale": bytes_of(64, 24), "w_scale_2": floats_of(1)})
         say("mlp_down_proj_tensor_scale", {"w": bytes_of(128, 192)})
         say(scales, {"w": floats_of(128, 192)})
         say(scales, {"w": floats_of(257, 384)})

@@ -159,6 +159,8 @@ void checkStored() {
   expect("with their own scales",
          prepared<float>(c, "[\"w\" split 0 of 2] channel_scale doubled",
                          MC_F32, 1, 0, 1) == Floats({6}));
+  add(c, "w_scale", 3, 0, {1, 2, 3});
+  prepared<float>(c, "[\"w\"] channel_scale", MC_F32, 2, 0, 0);
 }
 
 /// Two rows of four blocks; the largest of block b of row r is 6 * 2^(b + r).
@@ -365,8 +367,12 @@ void checkStoredNvfp4() {
   expect("and stored scales of tensors",
          prepared<float>(c, "[\"w\" split 0 of 100] tensor_scale" + kNvfp4,
                          MC_F32, 2, 0, 3) == Floats({0.0123f, 0.0123f}));
-  // Too many rows for the groups that are left; another format.
+  // Too many rows for the groups that are left; scales of fewer rows; another
+  // format.
   fineScales(c, " apart 100", 1, 2, 0);
+  c["w_scale"].tensor.shape[0] = rows / 2;
+  fineScales(c, "", 1, 2, 0);
+  c["w_scale"].tensor.shape[0] = rows;
   prepared<uint8_t>(c, "[\"w\"]" + kMxfp4, MC_F4E2M1FNX2, rows, blocks * 8, 0);
   prepared<uint16_t>(c, "[\"w\"]", MC_BF16, rows, blocks * 16, 0);
   prepared<float>(c, "[\"w\"] channel_scale", MC_F32, rows, 0, 0);
