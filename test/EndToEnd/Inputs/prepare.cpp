@@ -24,6 +24,8 @@ struct HostTensor {
   mc_tensor tensor{};
 };
 using HostCheckpoint = std::map<std::string, HostTensor>;
+using Bytes = std::vector<uint8_t>;
+using Floats = std::vector<float>;
 
 int readFrom(void *context, const char *name, mc_tensor *tensor) {
   auto &checkpoint = *static_cast<HostCheckpoint *>(context);
@@ -104,7 +106,6 @@ void checkParts() {
   HostCheckpoint c;
   add(c, "l2.a", 4, 2, {0, 1, 2, 3, 4, 5, 6, 7});
   add(c, "l2.b", 2, 2, {10, 11, 12, 13});
-  using Floats = std::vector<float>;
   expect("below one another, rows of a rank",
          prepared<float>(c, "[\"l{layer}.a\" split 0 of 2, \"l{layer}.b\"]",
                          MC_F32, 4, 2, 1,
@@ -125,8 +126,6 @@ void checkParts() {
 void checkQuantised() {
   HostCheckpoint c;
   add(c, "w", 3, 4, {448, -2, 1, 0, 0, 0, 0, 0, -0.5f, 0.25f, 0.125f, -0.0f});
-  using Bytes = std::vector<uint8_t>;
-  using Floats = std::vector<float>;
   // Scales are those of whole rows, whichever columns a rank has.
   expect("rows over their scales",
          prepared<uint8_t>(c, "[\"w\" split 1 of 2] stored bf16", MC_F8E4M3FN,
@@ -148,8 +147,6 @@ void checkStored() {
   c["w"].bytes = {0x01, 0x80, 0x7F, 0x38};
   c["w"].tensor.type = MC_F8E4M3FN;
   add(c, "w_scale", 2, 0, {0.5f, 3});
-  using Bytes = std::vector<uint8_t>;
-  using Floats = std::vector<float>;
   expect("stored numbers are kept",
          prepared<uint8_t>(c, "[\"w\"] stored bf16", MC_F8E4M3FN, 2, 2, 0) ==
              Bytes({0x01, 0x80, 0x7F, 0x38}));
@@ -204,7 +201,6 @@ void checkBlocks() {
   HostCheckpoint c;
   addBlocks(c, "a", 1);
   addBlocks(c, "b", 0.25f);
-  using Bytes = std::vector<uint8_t>;
   bool isSame = true;
   for (int bits = 0; bits < 16; ++bits) {
     isSame &= toE2M1(fromE2M1(bits)) == bits;
@@ -234,7 +230,6 @@ void checkBlocks() {
 
 void checkStoredBlocks() {
   HostCheckpoint c;
-  using Bytes = std::vector<uint8_t>;
   add(c, "w", 2, 32, {});
   for (int i = 0; i < 64; ++i) {
     c["w"].bytes.push_back(uint8_t(i * 37));
@@ -301,8 +296,6 @@ std::vector<uint8_t> fineScales(HostCheckpoint &c, const char *what, int groups,
 
 void checkNvfp4() {
   HostCheckpoint c;
-  using Bytes = std::vector<uint8_t>;
-  using Floats = std::vector<float>;
   add(c, "w", 4, 64, fineValues(4, 64));
   add(c, "v", 2, 64, std::vector<float>(128));
   expect("scales of tensors, for each row",
@@ -333,8 +326,6 @@ void checkNvfp4() {
 /// As ModelOpt stores it: pairs, weight_scale in e4m3, weight_scale_2.
 void checkStoredNvfp4() {
   HostCheckpoint c;
-  using Bytes = std::vector<uint8_t>;
-  using Floats = std::vector<float>;
   const int rows = 200, blocks = 8, half = 100;
   add(c, "w", rows, blocks * 8, {});
   c["w"].tensor.type = MC_F4E2M1FNX2;
