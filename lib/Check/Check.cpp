@@ -37,7 +37,9 @@ static uint64_t hiddenValue(const KernelRun &launch, StringRef kind) {
 static LogicalResult setUpArguments(const CheckCase &from, KernelRun &launch,
                                     Buffers &buffers, raw_ostream &errors) {
   const Kernel &kernel = *launch.kernel;
-  std::vector<uint8_t> block(kernel.argumentBytes);
+  // Their segment is whole 16 bytes (HSA); the compiler loads its end with
+  // them.
+  std::vector<uint8_t> block(alignTo(kernel.argumentBytes, 16), 0xFF);
   size_t next = 0;
   for (const KernelArgument &to : kernel.arguments) {
     if (to.offset + to.bytes > block.size()) {

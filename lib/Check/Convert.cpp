@@ -163,6 +163,33 @@ static void packFours(Wave &wave, const Instruction &i) {
   }
 }
 
+/// d = 32 values of 6 bits, values / scale: one of a, one of b, in turns.
+template <Format To>
+static void packSixes(Wave &wave, const Instruction &i) {
+  constexpr unsigned kBits = 6, kWords = 6;
+  Source sources[] = {sourceOf(wave, i.operands[1]),
+                      sourceOf(wave, i.operands[2])};
+  Source scale = sourceOf(wave, i.operands[3]);
+  uint32_t *to = wave.row(i.operands[0].index);
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    if (!wave.isActive(lane)) {
+      continue;
+    }
+    // The result may lie where operands do.
+    uint64_t words[kWords + 1] = {};
+    float by = powerOf(scale.word(lane));
+    for (unsigned e = 0; e < 32; ++e) {
+      float value = std::bit_cast<F>(sources[e % 2].word(lane, e / 2));
+      uint64_t bits = uint64_t(encode(To, value / by)) << (kBits * e % 32);
+      words[kBits * e / 32] |= bits & ~U(0);
+      words[kBits * e / 32 + 1] |= bits >> 32;
+    }
+    for (unsigned word = 0; word < kWords; ++word) {
+      to[word * kLanes + lane] = U(words[word]);
+    }
+  }
+}
+
 /// d = two values * scale, of a byte (4 bits each) or a half (8 bits each).
 template <Format From, Format To>
 static void unpackScaled(Wave &wave, const Instruction &i) {
@@ -199,6 +226,8 @@ static void addScaled(Meanings &to) {
   add("fp4_f32", packFours<F32>);
   add("fp4_f16", packFours<F16>);
   add("fp4_bf16", packFours<Bf16>);
+  to["v_cvt_scalef32_2xpk16_fp6_f32"] = {packSixes<E2M3>, Kind::Vector, {}};
+  to["v_cvt_scalef32_2xpk16_bf6_f32"] = {packSixes<E3M2>, Kind::Vector, {}};
   add("f32_fp4", unpackScaled<E2M1, F32>);
   add("f16_fp4", unpackScaled<E2M1, F16>);
   add("bf16_fp4", unpackScaled<E2M1, Bf16>);
