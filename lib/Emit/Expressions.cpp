@@ -249,10 +249,12 @@ static Expression packing(Operation *op, ArrayRef<Expression> in) {
   }
   // A list of one is its broadcast.
   if (isa<vector::FromElementsOp>(op) || isListOfOne(op)) {
-    return {llvm::join(
-                llvm::map_range(in, [](const Expression &e) { return e.text; }),
-                ", "),
-            kPrimary};
+    std::string list =
+        llvm::join(llvm::map_range(in, [](auto &e) { return e.text; }), ", ");
+    // Words are a value; numbers only become one when they are packed.
+    Type type = op->getResult(0).getType();
+    bool areWords = schedule::numberType(type).isInteger(64);
+    return {areWords ? elementName(type) + "{" + list + "}" : list, kPrimary};
   }
   Type type = op->getResult(0).getType();
   if (isa<vector::BitCastOp>(op)) {
@@ -328,11 +330,9 @@ Expression KernelPrinter::operation(Operation *op) {
   } else if (const Spelling *row = spellingOf(op)) {
     bool isBool = op->getResult(0).getType().isInteger(1);
     if (row->form == Form::Call) {
-      SmallVector<std::string> texts;
-      for (const Expression &e : in) {
-        texts.push_back(e.text);
-      }
-      result = call(row->text, texts);
+      result = call(row->text, llvm::map_to_vector(in, [](const Expression &e) {
+                      return e.text;
+                    }));
     } else if (row->form == Form::Prefix) {
       result = {row->text.str() + atLeast(in[0], kPrimary), row->precedence};
     } else if (isBool && isa<arith::AndIOp, arith::OrIOp, arith::XOrIOp>(op)) {

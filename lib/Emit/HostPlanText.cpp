@@ -148,30 +148,32 @@ LogicalResult PlanPrinter::printLoop(LoopOp op) {
   return success();
 }
 
-/// Whether a kernel can see a buffer as one of its type: the same numbers, as
-/// many in a row of the outermost dimension, or in all where they are known. A
-/// kernel that names no layout finds the places of a packed buffer itself.
+/// Whether a kernel can see a buffer as one of its type: the same numbers, or
+/// words of their bits, as many in a row of the outermost dimension, or in all
+/// where they are known. A kernel that names no layout finds the places of a
+/// packed buffer itself.
 static bool isSameMemory(Type buffer, Type ofKernel) {
   auto first = dyn_cast<BufferType>(buffer),
        second = dyn_cast<BufferType>(ofKernel);
   if (buffer == ofKernel || !first || !second) {
     return buffer == ofKernel;
   }
-  auto numbers = [](BufferType type, ArrayRef<int64_t> shape) {
-    int64_t count = packedNumbers(type.getElementType());
+  auto bytes = [](BufferType type, ArrayRef<int64_t> shape) {
+    int64_t count = type.getElementBytes();
     for (int64_t extent : shape) {
       count *= extent < 0 ? 1 : extent;
     }
     return count;
   };
   auto isEqual = [&](int64_t outermost) {
-    return numbers(first, first.getShape().drop_front(outermost)) ==
-           numbers(second, second.getShape().drop_front(outermost));
+    return bytes(first, first.getShape().drop_front(outermost)) ==
+           bytes(second, second.getShape().drop_front(outermost));
   };
   bool isKnown = !ShapedType::isDynamicShape(first.getShape()) &&
                  !ShapedType::isDynamicShape(second.getShape());
-  return numberType(first.getElementType()) ==
-             numberType(second.getElementType()) &&
+  Type number = numberType(second.getElementType());
+  return (numberType(first.getElementType()) == number ||
+          number.isInteger(64)) &&
          (!second.getPacked() || first.getPacked() == second.getPacked()) &&
          (isEqual(1) || (isKnown && isEqual(0)));
 }

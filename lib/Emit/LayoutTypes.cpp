@@ -10,17 +10,23 @@ using namespace modelc;
 using namespace modelc::schedule;
 
 /// Stored elements that hold several numbers.
-static StringRef packedName(Type type) {
+static std::string packedName(Type type) {
   Type number = numberType(type);
   int64_t count = packedNumbers(type);
-  bool isPair = isa<Float4E2M1FNType>(number) && count == 2;
-  bool isWord = isa<Float8E8M0FNUType>(number) && count == 4;
-  bool isFineWord = isa<Float8E4M3FNType>(number) && count == 4;
-  return isPair                          ? "f4x2"
-         : isWord                        ? "e8m0x4"
-         : isFineWord                    ? "e4m3x4"
-         : count == 2 && number.isBF16() ? "bf16x2"
-         : count == 2 && number.isF32()  ? "f32x2"
+  auto list = [&](StringRef name) { return (name + "x" + Twine(count)).str(); };
+  if (isa<Float4E2M1FNType>(number) && count == 2) {
+    return "f4x2";
+  }
+  if (count == kScalesPerWord) {
+    return isa<Float8E8M0FNUType>(number)  ? "e8m0x4"
+           : isa<Float8E4M3FNType>(number) ? "e4m3x4"
+                                           : "";
+  }
+  return isa<Float6E2M3FNType>(number)   ? list("e2m3")
+         : isa<Float6E3M2FNType>(number) ? list("e3m2")
+         : number.isInteger(64)          ? list("i64")
+         : number.isBF16()               ? list("bf16")
+         : number.isF32()                ? list("f32")
                                          : "";
 }
 
@@ -49,7 +55,7 @@ std::string modelc::elementName(Type type) {
   if (type.isInteger(8)) {
     return "int8_t";
   }
-  return type.isInteger(1) ? "bool" : packedName(type).str();
+  return type.isInteger(1) ? "bool" : packedName(type);
 }
 
 std::string modelc::capitalised(StringRef name) {

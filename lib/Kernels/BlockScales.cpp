@@ -2,6 +2,7 @@
 
 #include "dialects/Model/Model.h"
 #include "lib/Kernels/Formats.h"
+#include "lib/Kernels/SixBits.h"
 
 using namespace mlir;
 using namespace modelc;
@@ -55,7 +56,7 @@ BlockScales kernels::blockScalesOf(Type number, Type scale,
   // Eight bits have scales of blocks where these are given.
   bool isMx8 = number.getIntOrFloatBitWidth() == 8 &&
                isa_and_nonnull<Float8E8M0FNUType>(scale);
-  if (!isa<Float4E2M1FNType>(number) && !isMx8) {
+  if (!isa<Float4E2M1FNType>(number) && !hasTails(number) && !isMx8) {
     return {};
   }
   BlockScales scales;
@@ -71,6 +72,9 @@ BlockScales kernels::blockScalesOf(Type number, Type scale,
 }
 
 Type kernels::packedType(Type number) {
+  if (hasTails(number)) {
+    return blockOfSixBits(number);
+  }
   return isa<Float4E2M1FNType>(number) ? VectorType::get({2}, number) : number;
 }
 

@@ -53,17 +53,18 @@ struct BlockScales {
   schedule::LayoutAttr packing() const;
 };
 
-/// The scales that numbers of a type have: four bits as OCP's MXFP4, or with
-/// scales of E4M3 as NVFP4, for each block of 16; eight bits with scales of
-/// E8M0 as MXFP8, or of f32 for each kGroup. As the matrix unit of the target
-/// reads them, if there is one.
+/// The scales that numbers of a type have: four and six bits as OCP's MXFP4 and
+/// MXFP6; four bits with scales of E4M3 as NVFP4, for each block of 16; eight
+/// bits with scales of E8M0 as MXFP8, or of f32 for each kGroup. As the matrix
+/// unit of the target reads them, if there is one.
 BlockScales blockScalesOf(mlir::Type number, mlir::Type scale = {},
                           const Target *target = nullptr);
 
 /// The bits of a word of E8M0 scales that are one.
 inline constexpr int64_t kScalesOfOne = 0x7F7F7F7F;
 
-/// What a buffer holds of a type: numbers of four bits in pairs.
+/// What a buffer holds of a type: numbers of four bits in pairs, of six in
+/// blocks.
 mlir::Type packedType(mlir::Type number);
 
 /// Groups of rows, words along K, rows of a group. Rows of the run: kDynamic.

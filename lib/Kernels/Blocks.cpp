@@ -1,6 +1,7 @@
 #include "lib/Kernels/Blocks.h"
 
 #include "lib/Kernels/Formats.h"
+#include "lib/Kernels/SixBits.h"
 
 using namespace mlir;
 using namespace modelc;
@@ -31,7 +32,14 @@ SmallVector<int64_t> BlockWriter::matrixShape() const {
 }
 
 void BlockWriter::declareResults() {
-  out = k.buffer("out", matrixShape(), packedType(result));
+  if (hasTails(result)) {
+    Views views =
+        declareViews(k, "out", kDynamic, columns, {kScalesPerWord, 1});
+    out = views.heads;
+    tails = views.tails;
+  } else {
+    out = k.buffer("out", matrixShape(), packedType(result));
+  }
   scale = k.buffer("scale", scaleShape(scales, kDynamic, columns),
                    scales.wordType());
 }
@@ -41,10 +49,10 @@ void BlockWriter::loadTensorScale(Value buffer) {
       k.load("tensor_scale", {1, 1}, at(buffer, {k.constant(0)}).walks(0, 0));
 }
 
-/// Words beyond the row do not exist.
-Place BlockWriter::limited(Place place) const {
+/// Words beyond the row, whose first is `first`, do not exist.
+Place BlockWriter::limited(Place place, int64_t first) const {
   int64_t all = scales.words(columns);
-  return all % words == 0 ? place : place.valid({k.constant(all)});
+  return all % words == 0 ? place : place.valid({k.constant(first + all)});
 }
 
 Place BlockWriter::blocksAt(Value buffer, Scalar row, Scalar word,
@@ -116,10 +124,15 @@ Value BlockWriter::quantise(ValueRange numbers, Scalar row, Scalar word,
                             int64_t block) const {
   size_t count = numbers.size();
   Value magnitude = k.map("magnitude", k.f32(), numbers, [&](Element e) {
-    return count == 1 ? absolute(e[0])
-                      : maximum(absolute(e[0]), absolute(e[1]));
+    Scalar most = absolute(e[0]);
+    for (size_t i = 1; i < count; ++i) {
+      most = maximum(most, absolute(e[i]));
+    }
+    return most;
   });
-  Value largest = k.reduce("largest", Combiner::Max, magnitude, 1);
+  Value largest = tile().columns == 1
+                      ? magnitude
+                      : k.reduce("largest", Combiner::Max, magnitude, 1);
   // As bits of powers of two, or as numbers.
   Value scale = scales.isByKernel() ? wholeOver(largest)
                 : isPower()         ? powerOver(largest)
@@ -132,11 +145,27 @@ Value BlockWriter::quantise(ValueRange numbers, Scalar row, Scalar word,
   Type element = stored(result);
   Value quantised = k.map("quantised", element, inputs, [&](Element e) {
     Scalar inverse = inverseOf(e[count], tensorScale ? e[count + 1] : Scalar());
-    return count == 1 ? convertSaturated(e[0] * inverse, result)
-                      : packed({e[0] * inverse, e[1] * inverse}, element);
+    auto scaled = llvm::map_to_vector(ArrayRef(e.inputs).take_front(count),
+                                      [&](Scalar x) { return x * inverse; });
+    return count == 1 ? convertSaturated(scaled[0], result)
+                      : packed(scaled, element);
   });
-  k.store(quantised, blocksAt(out, row, word, block));
+  store(quantised, row, word, block);
   return scale;
+}
+
+void BlockWriter::store(Value quantised, Scalar row, Scalar word,
+                        int64_t block) const {
+  Place place = blocksAt(out, row, word, block);
+  if (!tails) {
+    return k.store(quantised, place);
+  }
+  Views parts = separate(k, quantised);
+  k.store(parts.heads, place);
+  int64_t first = firstTail(columns) / kScalesPerWord;
+  Place behind = at(tails, {row, word + static_cast<double>(first),
+                            k.constant(block), k.constant(0)});
+  k.store(parts.tails, limited(behind.walks(1, 3), first));
 }
 
 void BlockWriter::storeScales(ValueRange ofBlocks, Scalar row,

@@ -8,7 +8,8 @@
 // magnitude over the largest number and over a scale of the tensor, in E4M3; in
 // f32 the largest magnitude over the largest number. Numbers over it, and over
 // that of the tensor, are rounded to nearest even and saturate. Numbers of four
-// bits lie in pairs, as do those that they are made from.
+// bits lie in pairs, of six in blocks (SixBits.h), as do those that they are
+// made from.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,6 +28,7 @@ struct BlockWriter {
   mlir::Type result;            ///< of one number
   int64_t words;                ///< of a tile
   mlir::Value out = {};         ///< numbers of `result`
+  mlir::Value tails = {};       ///< of those of six bits
   mlir::Value scale = {};       ///< words of scales
   mlir::Value tensorScale = {}; ///< [1, 1] in f32; null: 1
 
@@ -69,8 +71,10 @@ private:
   mlir::Value powerOver(mlir::Value largest) const;
   mlir::Value fractionOver(mlir::Value largest) const;
   mlir::Value wholeOver(mlir::Value largest) const;
+  void store(mlir::Value quantised, Scalar row, Scalar word,
+             int64_t block) const;
   Scalar inverseOf(Scalar scale, Scalar ofTensor) const;
-  Place limited(Place place) const;
+  Place limited(Place place, int64_t first = 0) const;
 };
 
 } // namespace modelc::kernels

@@ -58,8 +58,9 @@ RowTile Tiling::tileOf(const ExchangeShape &shape) const {
 }
 
 RowTile Tiling::tileOf(const NormShape &shape) const {
-  RowTile tile = shape.scales ? blocksOfWholeRow(shape.columns, shape.scales)
-                              : wholeRow(shape.columns);
+  RowTile tile =
+      shape.scales ? blocksOfWholeRow(shape.columns, shape.scales, shape.result)
+                   : wholeRow(shape.columns);
   if (!shape.isExchanged() || shape.exchange.kind == Exchange::ReduceInTwo) {
     return tile;
   }

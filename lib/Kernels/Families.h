@@ -111,7 +111,8 @@ private:
 
 /// Arguments: a, w, [a_scales], [w_scales of blocks], [a_scale], [w_scale],
 /// [a_tensor_scale, w_tensor_scale], [bias], [residual], d, m; with splits > 1:
-/// a, w, [scales of blocks], partial[m, splits, weight rows] in f32, m.
+/// a, w, [scales of blocks], partial[m, splits, weight rows] in f32, m. Numbers
+/// of six bits are two arguments, of any kernel: see SixBits.h.
 schedule::KernelOp buildLinear(mlir::OpBuilder &builder, const Label &label,
                                const LinearShape &shape, const LinearTile &tile,
                                Range rows);

@@ -1,6 +1,7 @@
 #include "lib/Kernels/GraphLowering.h"
 
 #include "lib/Kernels/Formats.h"
+#include "lib/Kernels/SixBits.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -147,8 +148,20 @@ BufferType GraphLowering::storedAs(Value value) const {
         scaleShape(scales, scaleRows(value, shape[0]), shape[1] * scales.block),
         scales.wordType(), scales.packing());
   }
-  shape.back() /= packedNumbers(stored(element));
+  shape.back() = hasTails(element)
+                     ? blocksOfRow(shape.back())
+                     : shape.back() / packedNumbers(stored(element));
   return BufferType::get(context, shape, stored(element), {});
+}
+
+SmallVector<Value> GraphLowering::buffersOf(ValueRange values) {
+  SmallVector<Value> buffers;
+  for (Value value : values) {
+    auto tensor = dyn_cast<RankedTensorType>(value.getType());
+    bool isTwo = tensor && hasTails(tensor.getElementType());
+    buffers.append(isTwo ? 2 : 1, bufferOf(value));
+  }
+  return buffers;
 }
 
 Value GraphLowering::destination(Value result, Value rows) {

@@ -36,10 +36,8 @@ private:
   mlir::Value destination(mlir::Value result, mlir::Value rows);
   void bind(mlir::Value result, mlir::Value rows);
   mlir::Value bufferOf(mlir::Value value) { return storage[value].buffer; }
-  llvm::SmallVector<mlir::Value> buffersOf(mlir::ValueRange values) {
-    return llvm::map_to_vector(
-        values, [&](mlir::Value value) { return bufferOf(value); });
-  }
+  /// As arguments of a kernel: heads and tails of numbers of six bits.
+  llvm::SmallVector<mlir::Value> buffersOf(mlir::ValueRange values);
   mlir::Value rowsOf(mlir::Value value) { return storage[value].rows; }
   /// The element type that the target stores it as.
   mlir::Type stored(mlir::Type type) const;

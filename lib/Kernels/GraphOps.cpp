@@ -1,6 +1,7 @@
 //===- GraphOps.cpp - The launches of each op of the model dialect --------===//
 
 #include "lib/Kernels/GraphLowering.h"
+#include "lib/Kernels/SixBits.h"
 
 using namespace mlir;
 using namespace modelc;
@@ -81,7 +82,7 @@ LogicalResult GraphLowering::lower(model::NormOp op) {
   NormArguments arguments = {buffersOf(op->getOperands()), {}, rows};
   for (Value result : op->getResults()) {
     bind(result, rows);
-    arguments.results.push_back(bufferOf(result));
+    llvm::append_range(arguments.results, buffersOf(result));
   }
   if (model::AllReduceOp sum = sumOf(op)) {
     launchSums(sum, &shape, arguments, model::getShortName(op));
@@ -113,8 +114,10 @@ model::QuantiseOp GraphLowering::quantiseOf(Operation *op) const {
   if (!isAtHand) {
     return nullptr;
   }
-  BlockScales scales = quantiseShapeOf(quantise).scales;
-  bool hasWords = scales && columnsOf(result) % scales.wordNumbers() == 0;
+  // Lanes that make six bits make whole blocks: too few to add parts as well.
+  QuantiseShape shape = quantiseShapeOf(quantise);
+  bool hasWords = shape.scales && !hasTails(shape.result) &&
+                  columnsOf(result) % shape.scales.wordNumbers() == 0;
   return hasWords ? quantise : nullptr;
 }
 
@@ -124,7 +127,7 @@ SmallVector<Value> GraphLowering::resultsOf(model::QuantiseOp op) {
   if (op.getTensorScale()) {
     results.push_back(bufferOf(op.getTensorScale()));
   }
-  llvm::append_values(results, bufferOf(op.getOut()), bufferOf(op.getScale()));
+  llvm::append_range(results, buffersOf({op.getOut(), op.getScale()}));
   return results;
 }
 
@@ -157,7 +160,7 @@ LogicalResult GraphLowering::lower(model::SwigluOp op) {
   int64_t columns = columnsOf(op.getGate());
   Type element = elementOf(op.getGate());
   SmallVector<Value> arguments = buffersOf(op->getOperands());
-  arguments.push_back(bufferOf(op.getOut()));
+  llvm::append_range(arguments, buffersOf(op.getOut()));
   FlatSymbolRefAttr kernel;
   if (op.getScale()) {
     bind(op.getScale(), rows);
@@ -290,7 +293,7 @@ LogicalResult GraphLowering::lower(model::LinearOp op) {
       failed(verifyWords(op, shape.blockScales, shape.inputs))) {
     return failure();
   }
-  arguments.operands = {bufferOf(op.getX()), bufferOf(op.getWeight())};
+  arguments.operands = buffersOf({op.getX(), op.getWeight()});
   // Scales, bias and residual; those of blocks beside what they scale.
   for (Value operand : op->getOperands().drop_front(2)) {
     bool isOfBlocks = isScaleOfBlocks(op, operand);

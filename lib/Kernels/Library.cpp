@@ -173,7 +173,8 @@ FlatSymbolRefAttr Library::quantise(const QuantiseShape &shape) {
                 bool isBlocks = static_cast<bool>(shape.scales);
                 auto build = isBlocks ? buildQuantiseBlocks : buildQuantise;
                 build(builder, label, shape,
-                      isBlocks ? tiling.blocksOfRow(shape.columns, shape.scales)
+                      isBlocks ? tiling.blocksOfRow(shape.columns, shape.scales,
+                                                    shape.result)
                                : tiling.chunkedRow(shape.columns),
                       allRows());
               });

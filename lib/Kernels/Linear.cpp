@@ -19,6 +19,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Kernels/LinearWriter.h"
+#include "lib/Kernels/SixBits.h"
 
 using namespace mlir;
 using namespace modelc;
@@ -41,7 +42,8 @@ struct Part {
 struct Product {
   LinearWriter &linear;
   const LinearTile &tile;
-  Value a, w, aScales, wScales;
+  Views a = {}, w = {};
+  Value aScales = {}, wScales = {};
   /// In place of scales of blocks of a.
   Value ones = {};
 
@@ -55,6 +57,8 @@ struct Product {
     Scalar depth, weightDepth, word;
   };
   Start startOf(Scalar trip);
+  Value loadNumbers(StringRef name, Views matrix, Type number, Part rows,
+                    Scalar depth, Scalar rowLimit);
   Operand loadInput(Part rows, Start start);
   Operand loadWeights(bool isUp, Part weightRows, Start start);
   Value loadScales(StringRef name, Value buffer, Scalar row, Scalar word,
@@ -75,9 +79,12 @@ void Product::declareOperands() {
   KernelBuilder &k = linear.k;
   const LinearShape &shape = linear.shape;
   auto declare = [&](StringRef name, int64_t rows, Type number) {
+    if (hasTails(number)) {
+      return declareViews(k, name, rows, shape.inputs);
+    }
     Type element = packedType(number);
-    return k.buffer(name, {rows, shape.inputs / packedNumbers(element)},
-                    element);
+    return Views{
+        k.buffer(name, {rows, shape.inputs / packedNumbers(element)}, element)};
   };
   a = declare("a", kDynamic, shape.element);
   w = declare("w", shape.weightRows(), shape.weightElement());
@@ -133,15 +140,35 @@ Value Product::loadScales(StringRef name, Value buffer, Scalar row, Scalar word,
   return k.load(name, {tile.k / scales.wordNumbers(), rows}, place);
 }
 
-Product::Operand Product::loadInput(Part rows, Start start) {
+/// A tile of a matrix from stored element `depth` of its rows on.
+Value Product::loadNumbers(StringRef name, Views matrix, Type number, Part rows,
+                           Scalar depth, Scalar rowLimit) {
   KernelBuilder &k = linear.k;
-  auto buffer = cast<BufferType>(a.getType());
-  int64_t packed = packedNumbers(buffer.getElementType());
-  Place place = at(a, {rows.first, start.depth});
-  place = linear.shape.inputs % tile.k != 0
-              ? place.valid({linear.m, k.constant(buffer.getShape()[1])})
-              : place.valid({linear.m});
-  return {k.load("activations", {rows.size, tile.k / packed}, place),
+  int64_t inputs = linear.shape.inputs;
+  int64_t together = packedNumbers(packedType(number));
+  auto load = [&](const Twine &own, Value buffer, int64_t first) {
+    Scalar column = first ? depth + static_cast<double>(first) : depth;
+    Place place = at(buffer, {rows.first, column});
+    if (inputs % tile.k != 0) {
+      // Copies move two tails: behind the last of an odd number is room.
+      int64_t count = llvm::alignTo(inputs / together, first ? 2 : 1);
+      place = place.valid({rowLimit, k.constant(first + count)});
+    } else if (rowLimit) {
+      place = place.valid({rowLimit});
+    }
+    return k.load(own.str(), {rows.size, tile.k / together}, place);
+  };
+  if (!matrix.tails) {
+    return load(name, matrix.heads, 0);
+  }
+  Value heads = load(name + "_heads", matrix.heads, 0);
+  Value tails = load(name + "_tails", matrix.tails, firstTail(inputs));
+  return join(k, name, number, heads, tails);
+}
+
+Product::Operand Product::loadInput(Part rows, Start start) {
+  return {loadNumbers("activations", a, linear.shape.element, rows, start.depth,
+                      linear.m),
           loadScales("activation_scales", aScales, rows.first, start.word,
                      rows.size)};
 }
@@ -150,22 +177,16 @@ Product::Operand Product::loadWeights(bool isUp, Part weightRows, Start start) {
   KernelBuilder &k = linear.k;
   StringRef name = isUp ? "up_weights" : "weights";
   const LinearShape &shape = linear.shape;
-  auto buffer = cast<BufferType>(w.getType());
-  int64_t packed = packedNumbers(buffer.getElementType());
-  Place place = at(w, {weightRows.first, start.weightDepth});
-  if (shape.inputs % tile.k != 0) {
-    place = place.valid(
-        {k.constant(shape.weightRows()), k.constant(buffer.getShape()[1])});
-  } else if (linear.isRagged) {
-    place = place.valid({k.constant(shape.weightRows())});
-  }
+  bool isCut = shape.inputs % tile.k != 0 || linear.isRagged;
+  Value numbers =
+      loadNumbers(name, w, shape.weightElement(), weightRows, start.weightDepth,
+                  isCut ? k.constant(shape.weightRows()) : Scalar());
   int64_t ahead = shape.scaleRowsOfGate() - shape.columns;
   Scalar scaleRow = isUp && wScales && ahead != 0 && !linear.isGrouped()
                         ? weightRows.first + static_cast<double>(ahead)
                         : weightRows.first;
-  return {k.load(name, {weightRows.size, tile.k / packed}, place),
-          loadScales((name + "_scales").str(), wScales, scaleRow, start.word,
-                     weightRows.size)};
+  return {numbers, loadScales((name + "_scales").str(), wScales, scaleRow,
+                              start.word, weightRows.size)};
 }
 
 /// One matrix product of the tile `x` of a with the tile `y` of w.
@@ -323,7 +344,7 @@ KernelOp kernels::buildLinear(OpBuilder &builder, const Label &label,
                               Range rows) {
   KernelBuilder k(builder, label.symbol, label.op, tile.waves);
   LinearWriter linear(k, shape, tile);
-  Product product = {linear, tile, {}, {}, {}, {}};
+  Product product = {linear, tile};
   product.declareOperands();
   Value partial;
   if (tile.splits == 1) {

@@ -104,10 +104,9 @@ static void deepenRing(const Target &target, const LinearShape &shape,
 static void addPlainTiles(SmallVectorImpl<LinearTile> &tiles,
                           const Target &target, const LinearShape &shape,
                           Range rows, int64_t m, int64_t n) {
-  int64_t elementBits = shape.element.getIntOrFloatBitWidth();
   for (int64_t kBytes : {128, 256}) {
     for (int64_t waves : {4, 8}) {
-      LinearTile tile = {m, n, kBytes * 8 / elementBits, waves};
+      LinearTile tile = {m, n, stepOf(kBytes, shape.element), waves};
       int64_t most = mostSplits(target, shape, tile, rows);
       for (; tile.splits <= most; tile.splits = nextSplits(tile.splits)) {
         for (bool isSwapped : {false, true}) {
@@ -169,7 +168,6 @@ SmallVector<LinearTile> Tiling::sums(const LinearShape &shape, Range rows,
 SmallVector<LinearTile> Tiling::paired(const LinearShape &shape,
                                        Range rows) const {
   int64_t judged = std::min(rows.maximum, kJudgedRows);
-  int64_t elementBits = shape.element.getIntOrFloatBitWidth();
   LinearPreview preview(target, shape, judged);
   SmallVector<LinearTile> tiles;
   for (const MmaRow *row : rowsFor(shape)) {
@@ -179,7 +177,7 @@ SmallVector<LinearTile> Tiling::paired(const LinearShape &shape,
     for (int64_t n = row->nMax; n >= std::max(row->nMin, row->m); n /= 2) {
       std::optional<std::pair<double, LinearTile>> best;
       for (int64_t kBytes : {128, 256}) {
-        LinearTile tile{row->m, n, kBytes * 8 / elementBits};
+        LinearTile tile{row->m, n, stepOf(kBytes, shape.element)};
         tile.cluster = row->workgroups;
         tile.hasRoles = true;
         if (reasonAgainst(shape, tile, row).empty()) {

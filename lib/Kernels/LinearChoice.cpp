@@ -50,7 +50,9 @@ static Judged judge(const Tiling &tiling, OpBuilder &builder,
       symbol += "_quantise";
       kernels.push_back(buildQuantiseBlocks(
           builder, {symbol, symbol, ""}, *quantise,
-          tiling.blocksOfRow(quantise->columns, quantise->scales), rows));
+          tiling.blocksOfRow(quantise->columns, quantise->scales,
+                             quantise->result),
+          rows));
     }
   }
   double m = static_cast<double>(std::min(rows.maximum, kJudgedRows));

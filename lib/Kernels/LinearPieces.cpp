@@ -25,15 +25,19 @@ llvm::SmallVector<int64_t, 4> LinearTile::parts(int64_t size, int64_t pieces) {
   return powers;
 }
 
+int64_t kernels::stepOf(int64_t bytes, Type number) {
+  return static_cast<int64_t>(llvm::bit_floor(
+      static_cast<uint64_t>(bytes * 8 / number.getIntOrFloatBitWidth())));
+}
+
 SmallVector<LinearTile> kernels::tilesInPieces(const LinearShape &shape,
                                                int64_t pipes, int64_t judged) {
   SmallVector<LinearTile> tiles;
-  int64_t elementBits = shape.element.getIntOrFloatBitWidth();
   for (int64_t m : {256, 128}) {
     for (int64_t n : {256, 128}) {
       for (int64_t kBytes : {64, 128, 256}) {
         for (int64_t groups : {2, 1}) {
-          LinearTile tile{m, n, kBytes * 8 / elementBits, groups * pipes};
+          LinearTile tile{m, n, stepOf(kBytes, shape.element), groups * pipes};
           tile.groups = groups;
           tile.piecesM = 2;
           tile.piecesN = shape.isSwiglu ? 1 : 2;

@@ -8,6 +8,9 @@
 
 namespace modelc::kernels {
 
+/// Numbers of a step along the sum of at most so many bytes: a power of two.
+int64_t stepOf(int64_t bytes, mlir::Type number);
+
 /// Tiles whose products two groups of waves do in turns, or one group while it
 /// reads for the next: of at most `judged` rows, for `pipes` matrix pipes.
 llvm::SmallVector<LinearTile> tilesInPieces(const LinearShape &shape,

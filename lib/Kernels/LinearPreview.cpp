@@ -1,4 +1,5 @@
 #include "lib/Kernels/LinearPreview.h"
+#include "lib/Kernels/SixBits.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
@@ -123,6 +124,15 @@ void LinearPreview::addTrip(Workgroup &one, const LinearTile &tile,
   // awaited where they are used.
   if (shape.blockScales && tile.n * (tile.k / shape.blockScales.wordNumbers()) <
                                tile.waves * target.execution.waveSize) {
+    one.chain += target.memory.latencyClocks;
+  }
+  // So are tails of numbers of six bits.
+  auto isAwaited = [&](Type number, int64_t rows) {
+    int64_t oneCopy = target.copy.bytesPerLane * target.execution.waveSize;
+    return hasTails(number) && tailBytes(rows * tile.k) < oneCopy;
+  };
+  if (isAwaited(shape.element, tile.m) ||
+      isAwaited(shape.weightElement(), tile.n)) {
     one.chain += target.memory.latencyClocks;
   }
   if (tile.hasPieces() && tile.groups == 1) {

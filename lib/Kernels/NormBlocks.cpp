@@ -80,8 +80,11 @@ Blocks NormWriter::sums(const Blocks &values, Scalar row) const {
       auto sum = [&](int64_t index) {
         return blocks.numberIn(e[0], index) + blocks.numberIn(e[1], index);
       };
-      return blocks.together() == 1 ? convert(sum(0), element)
-                                    : packed({sum(0), sum(1)}, element);
+      SmallVector<Scalar> all;
+      for (int64_t index = 0; index < blocks.together(); ++index) {
+        all.push_back(sum(index));
+      }
+      return all.size() == 1 ? convert(all[0], element) : packed(all, element);
     }));
   }
   return results;

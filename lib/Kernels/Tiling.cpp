@@ -2,6 +2,7 @@
 
 #include "lib/Kernels/Tiling.h"
 
+#include "lib/Kernels/SixBits.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
@@ -42,9 +43,12 @@ RowTile Tiling::chunkedRow(int64_t columns) const {
   return tile;
 }
 
-RowTile Tiling::blocksOfRow(int64_t columns, const BlockScales &scales) const {
-  // A lane holds 16 bytes of each tile.
-  int64_t perLane = scales.scalesPerWord() * kElementsPerLane / 2;
+RowTile Tiling::blocksOfRow(int64_t columns, const BlockScales &scales,
+                            Type number) const {
+  // A lane holds 16 bytes of each tile, or a whole block.
+  int64_t perLane = hasTails(number)
+                        ? scales.wordNumbers()
+                        : scales.scalesPerWord() * kElementsPerLane / 2;
   RowTile tile;
   tile.waves = std::clamp<int64_t>(llvm::PowerOf2Ceil(columns) /
                                        (target.execution.waveSize * perLane),
@@ -53,14 +57,17 @@ RowTile Tiling::blocksOfRow(int64_t columns, const BlockScales &scales) const {
   return tile;
 }
 
-RowTile Tiling::blocksOfWholeRow(int64_t columns,
-                                 const BlockScales &scales) const {
+RowTile Tiling::blocksOfWholeRow(int64_t columns, const BlockScales &scales,
+                                 Type number) const {
   RowTile tile;
   tile.columns =
       llvm::PowerOf2Ceil(scales.words(columns)) * scales.wordNumbers();
   // A lane holds a piece of each of four tiles.
-  tile.waves = wavesFor(target.execution,
-                        scales.isByKernel() ? tile.columns : tile.columns / 2);
+  int64_t perElement = scales.isByKernel() ? 1 : 2;
+  if (hasTails(number)) {
+    perElement = scales.wordNumbers() / kElementsPerLane;
+  }
+  tile.waves = wavesFor(target.execution, tile.columns / perElement);
   return tile;
 }
 

@@ -74,9 +74,11 @@ public:
   RowTile wholeRow(int64_t columns) const;
   RowTile chunkedRow(int64_t columns) const;
   /// Kernels that own some blocks of a row, a tile for each of a word.
-  RowTile blocksOfRow(int64_t columns, const BlockScales &scales) const;
+  RowTile blocksOfRow(int64_t columns, const BlockScales &scales,
+                      mlir::Type number) const;
   /// Kernels that own all blocks of a row.
-  RowTile blocksOfWholeRow(int64_t columns, const BlockScales &scales) const;
+  RowTile blocksOfWholeRow(int64_t columns, const BlockScales &scales,
+                           mlir::Type number) const;
   /// Kernels that own a piece of a matrix.
   RowTile piece(int64_t columns) const;
   /// Kernels that own a slice of such a piece on each of `ranks` devices; no

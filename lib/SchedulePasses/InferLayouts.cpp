@@ -123,7 +123,7 @@ void Inference::anchorLargest() {
     TileType tile = tileOf(largest);
     set(largest,
         attribute(blockedLayout(tile.getRows(), tile.getColumns(),
-                                128 / tile.getElementBits(),
+                                std::max(1u, 128 / tile.getElementBits()),
                                 target.execution.waveSize, kernel.getWaves())));
   }
 }

@@ -65,6 +65,7 @@
 //   uint32_t packFp4(f32x4 first, f32x4 second, float scale)  values / scale;
 //                      scale a power of two                          gfx950
 //   f32x4 unpackFp4<Half>(uint32_t, float scale)         four of eight, * scale
+//   i32x6 packFp6(f32x16 even, f32x16 odd)  packBf6      saturating  gfx950
 // Between workgroups and devices (memory.hip.h)
 //   T atomicAdd(T *, T)  T float, int, unsigned
 //   uint64_t atomicMax(uint64_t *, uint64_t)

@@ -157,6 +157,15 @@ DEV uint32_t packFp4(f32x4 first, f32x4 second, float scale) {
   return __builtin_amdgcn_cvt_scalef32_pk_fp4_f32(r, second[2], second[3],
                                                   scale, 3);
 }
+/// The results of both operands interleave.
+DEV i32x6 packFp6(f32x16 even, f32x16 odd) {
+  return __builtin_bit_cast(
+      i32x6, __builtin_amdgcn_cvt_scalef32_2xpk16_fp6_f32(even, odd, 1.0f));
+}
+DEV i32x6 packBf6(f32x16 even, f32x16 odd) {
+  return __builtin_bit_cast(
+      i32x6, __builtin_amdgcn_cvt_scalef32_2xpk16_bf6_f32(even, odd, 1.0f));
+}
 template <int Half>
 DEV f32x4 unpackFp4(uint32_t v, float scale) {
   f32x2 low = __builtin_amdgcn_cvt_scalef32_pk_f32_fp4(v, scale, Half * 2);

@@ -56,7 +56,28 @@ struct f4x2 {
 struct e8m0x4 {
   uint32_t bits;
 };
+/// The first 16 of the 24 bytes of 32 numbers of six bits; the last 8 are one
+/// word.
+using i64x2 = int64_t __attribute__((ext_vector_type(2)));
+struct i64x3 {
+  int64_t words[3];
+  TILE_MEMBER int64_t operator[](int i) const { return words[i]; }
+};
+/// 32 numbers of six bits, the first in the lowest ones: E2M3, E3M2.
+struct e2m3x32 : i64x3 {};
+struct e3m2x32 : i64x3 {};
 /// Neighbours in memory.
+template <class T, int Count>
+struct List {
+  T numbers[Count];
+  TILE_MEMBER T operator[](int i) const { return numbers[i]; }
+};
+using bf16x32 = List<bf16, 32>;
+using f32x32 = List<float, 32>;
+template <class... Numbers>
+TILE bf16x32 toBf16x32(Numbers... numbers) {
+  return {{toBf16(numbers)...}};
+}
 using bf16x2 = bf16 __attribute__((ext_vector_type(2)));
 TILE bf16x2 toBf16x2(float first, float second) {
   return {toBf16(first), toBf16(second)};
@@ -64,6 +85,31 @@ TILE bf16x2 toBf16x2(float first, float second) {
 #if MODELC_CHIP >= 950
 TILE f4x2 toF4x2(float first, float second) {
   return {(uint8_t)packFp4(first, second, 1.0f)};
+}
+TILE i64x3 asBlock(i32x6 bits) {
+  const auto word = [&](int i) INLINE {
+    return (int64_t)(uint32_t)bits[i] | (int64_t)bits[i + 1] << 32;
+  };
+  return {{word(0), word(2), word(4)}};
+}
+/// Every second of 32 numbers, from `first` on.
+TILE f32x16 everySecond(const f32x32 &list, int first) {
+  f32x16 some;
+#pragma unroll
+  for (int i = 0; i < 16; ++i) {
+    some[i] = list[2 * i + first];
+  }
+  return some;
+}
+template <class... Numbers>
+TILE e2m3x32 toE2m3x32(Numbers... numbers) {
+  const f32x32 list = {{numbers...}};
+  return {asBlock(packFp6(everySecond(list, 0), everySecond(list, 1)))};
+}
+template <class... Numbers>
+TILE e3m2x32 toE3m2x32(Numbers... numbers) {
+  const f32x32 list = {{numbers...}};
+  return {asBlock(packBf6(everySecond(list, 0), everySecond(list, 1)))};
 }
 #endif
 TILE f8 toF8(float x) { return {(uint8_t)packFp8(f32x4{x, 0, 0, 0})}; }
@@ -108,10 +154,22 @@ struct Word<16> {
   using Type = i32x4;
 };
 /// A struct would be copied by its address, which is not known to be global.
+/// What is wider than an access is read by several, `step` bytes apart.
 template <class P>
-TILE P readWord(const void *from) {
-  using W = typename Word<sizeof(P)>::Type;
-  return __builtin_bit_cast(P, loadGlobal((const W *)from));
+TILE P readWord(const void *from, int step = 16) {
+  if constexpr (sizeof(P) > 16) {
+    struct {
+      i32x4 words[sizeof(P) / 16];
+    } all;
+#pragma unroll
+    for (int i = 0; i < (int)sizeof(P) / 16; ++i) {
+      all.words[i] = readWord<i32x4>((const char *)from + i * step);
+    }
+    return __builtin_bit_cast(P, all);
+  } else {
+    using W = typename Word<sizeof(P)>::Type;
+    return __builtin_bit_cast(P, loadGlobal((const W *)from));
+  }
 }
 
 template <class P, class T>
@@ -125,7 +183,7 @@ TILE P readStreaming(const T *from) {
 }
 template <class P, class T>
 TILE P readOrZero(const T *from, bool valid) {
-  return readWord<P>(valid ? (const void *)from : kZeros);
+  return readWord<P>(valid ? (const void *)from : kZeros, valid ? 16 : 0);
 }
 template <class P, class T>
 TILE void writeGlobal(T *to, P pack) {
@@ -256,6 +314,37 @@ struct Mfma16x16x128F4F8 {
     const int byte = laneId() / 16 * 8;
     *(f32x4 *)c = mfmaScaled16x16x128<kFp4, kFp8>(
         *(const i32x4 *)a, *(const i32x8 *)b, *(f32x4 *)c,
+        (int)(scalesOfA.bits >> byte), (int)(scalesOfB.bits >> byte));
+  }
+};
+/// 32 numbers of six bits as the instructions take them.
+TILE i32x6 asOperand(const i64x3 &block) {
+  return i32x6{(int)block[0], (int)(block[0] >> 32),
+               (int)block[1], (int)(block[1] >> 32),
+               (int)block[2], (int)(block[2] >> 32)};
+}
+template <int Format, class Block>
+struct MfmaOfSixBits {
+  static constexpr int k = 4, a = 1, b = 1, c = 4;
+  static constexpr int firstStep = rows(1);
+  TILE_MEMBER static void multiply(float *c, const Block *a, const Block *b,
+                                   e8m0x4 scalesOfA, e8m0x4 scalesOfB) {
+    const int byte = laneId() / 16 * 8;
+    *(f32x4 *)c = mfmaScaled16x16x128<Format, Format>(
+        asOperand(*a), asOperand(*b), *(f32x4 *)c,
+        (int)(scalesOfA.bits >> byte), (int)(scalesOfB.bits >> byte));
+  }
+};
+using Mfma16x16x128F6 = MfmaOfSixBits<kFp6, e2m3x32>;
+using Mfma16x16x128Bf6 = MfmaOfSixBits<kBf6, e3m2x32>;
+struct Mfma16x16x128F6F8 {
+  static constexpr int k = 4, kOfB = 128, a = 1, b = 32, c = 4;
+  static constexpr int firstStep = rows(1);
+  TILE_MEMBER static void multiply(float *c, const e2m3x32 *a, const f8 *b,
+                                   e8m0x4 scalesOfA, e8m0x4 scalesOfB) {
+    const int byte = laneId() / 16 * 8;
+    *(f32x4 *)c = mfmaScaled16x16x128<kFp6, kFp8>(
+        asOperand(*a), *(const i32x8 *)b, *(f32x4 *)c,
         (int)(scalesOfA.bits >> byte), (int)(scalesOfB.bits >> byte));
   }
 };

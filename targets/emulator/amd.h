@@ -309,6 +309,26 @@ DEV uint32_t packFp4(f32x4 first, f32x4 second, float scale) {
   }
   return result;
 }
+DEV i32x6 packSix(const emulator::Format &format, f32x16 even, f32x16 odd) {
+  uint32_t words[8] = {};
+  for (int i = 0; i < 32; ++i) {
+    float value = i % 2 ? odd[i / 2] : even[i / 2];
+    uint64_t bits = uint64_t(emulator::encode(format, value)) << (6 * i % 32);
+    words[6 * i / 32] |= uint32_t(bits);
+    words[6 * i / 32 + 1] |= uint32_t(bits >> 32);
+  }
+  i32x6 result;
+  for (int i = 0; i < 6; ++i) {
+    result[i] = int(words[i]);
+  }
+  return result;
+}
+DEV i32x6 packFp6(f32x16 even, f32x16 odd) {
+  return packSix(emulator::kE2M3, even, odd);
+}
+DEV i32x6 packBf6(f32x16 even, f32x16 odd) {
+  return packSix(emulator::kE3M2, even, odd);
+}
 #endif
 template <int Half>
 DEV f32x4 unpackFp4(uint32_t v, float scale) {

@@ -169,7 +169,7 @@ TILE Pack<T, Count> read(const T *from) {
 /// Reads a tile. Beyond the limits it reads zeros.
 template <int Limit, Dimension Along = Dimension::Column, Reuse When = Reuse::Soon, class T, class L, class W>
 TILE void loadTile(Tile<T, L> &tile, const W &from) {
-  using V = Vectors<L, smaller(Limit, 16 / (int)sizeof(T)), Along>;
+  using V = Vectors<L, smaller(Limit, larger(1, 16 / (int)sizeof(T))), Along>;
   forEachVector<L, V>([&](auto r, int row, int column) INLINE {
     const int lies = from.template place<L, r.value>(row);
     const T *p = from.at(lies, column);
@@ -203,7 +203,7 @@ TILE void loadTile(Tile<T, L> &tile, const W &from) {
 /// Writes a tile; nothing beyond the limits, and each element once.
 template <int Limit, Dimension Along = Dimension::Column, class T, class L, class W>
 TILE void storeTile(const Tile<T, L> &tile, const W &to) {
-  using V = Vectors<L, smaller(Limit, 16 / (int)sizeof(T)), Along>;
+  using V = Vectors<L, smaller(Limit, larger(1, 16 / (int)sizeof(T))), Along>;
   if (!isFirstHolder<L>()) {
     return;
   }

@@ -21,7 +21,7 @@ def halves_of(size, k):
 
 
 def scaled(size, per_lane):
-    """f8f6f4 with fp4: a lane has one block of a row, and the scale of it."""
+    """f8f6f4 with fp4 and fp6: a lane has one block of a row, and the scale of it."""
     operand, scale = rows_of(size, per_lane), lambda lane, reg: (lane % size, lane // size)
     return {"a": operand, "b": operand, "a_scale": scale, "b_scale": scale}
 
@@ -107,6 +107,9 @@ INSTRUCTIONS = {
         "Mfma32x32x64F8": cdna(halves_of(32, 64), c32),
         "Mfma16x16x128F4": scaled(16, 32) | {"c": c16},
         "Mfma16x16x128F4F8": scaled(16, 32) | {"b": halves_of(16, 128), "c": c16},
+        "Mfma16x16x128F6": scaled(16, 32) | {"c": c16},
+        "Mfma16x16x128Bf6": scaled(16, 32) | {"c": c16},
+        "Mfma16x16x128F6F8": scaled(16, 32) | {"b": halves_of(16, 128), "c": c16},
         "Mfma16x16x128Mx8": scaled(16, 32) | {"a": halves_of(16, 128), "b": halves_of(16, 128), "c": c16},
         "Mfma16x16x32F8": cdna(rows_of(16, 8), c16),
     },

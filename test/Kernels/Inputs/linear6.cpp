@@ -1,0 +1,71 @@
+// Products of numbers of six bits with a scale for each block of 32. With
+// EIGHT, of rows of eight bits with a scale each, plus a residual.
+#include "matrix6.h"
+
+#ifndef COLUMNS
+#define COLUMNS 104
+#endif
+constexpr int kColumns = COLUMNS, kRows = 333;
+constexpr int kProducts = SWIGLU ? 2 : 1;
+
+#ifdef EIGHT
+/// Rows of eight bits, and in double.
+struct Rows {
+  Allocation<f8> numbers;
+  Allocation<float> scales;
+  std::vector<double> values;
+  Rows() : numbers(kRows * kInputs), scales(kRows) {
+    for (float &scale : scales) {
+      float power = std::uniform_real_distribution<float>(-2, 2)(generator);
+      scale = std::exp2(power) / float(kLimit);
+    }
+    for (int i = 0; i < kRows * kInputs; ++i) {
+      numbers[i] = asF8(randomNormal() * kLimit / 8);
+      values.push_back(asDouble(numbers[i]) * scales[i / kInputs]);
+    }
+  }
+};
+#endif
+
+int main() {
+  int tiles =
+      (kRows + TILE_M - 1) / TILE_M * ((kColumns + TILE_N - 1) / TILE_N);
+  Allocation<bf16> residual(kRows * kColumns), d(kRows * kColumns);
+  Matrix w(kProducts * kColumns, kProducts);
+#ifdef EIGHT
+  Rows a;
+  fillRandom(residual);
+  launch("linear", tiles, modelc::linear, a.numbers.data(), w.heads(),
+         w.tails(), w.scales.data(), a.scales.data(), residual.data(), d.data(),
+         kRows);
+#else
+  Matrix a(kRows);
+  for (bf16 &x : residual) {
+    x = asBf16(0);
+  }
+  launch("linear", tiles, modelc::linear, a.heads(), a.tails(), w.heads(),
+         w.tails(), a.scales.data(), w.scales.data(), d.data(), kRows);
+#endif
+  std::vector<double> results, reference;
+  auto product = [&](int r, int row) {
+    double sum = 0;
+    for (int k = 0; k < kInputs; ++k) {
+      sum += a.values[size_t(r) * kInputs + k] *
+             w.values[size_t(row) * kInputs + k];
+    }
+    return sum;
+  };
+  for (int i = 0; i < kRows * kColumns; ++i) {
+    int r = i / kColumns, column = i % kColumns;
+    double exact = product(r, column);
+    if (SWIGLU) {
+      exact = exact / (1 + std::exp(-exact)) * product(r, column + kColumns);
+    }
+    exact += asDouble(residual[i]);
+    double unit = std::max(1.0, std::fabs(exact));
+    results.push_back(1 + (asDouble(d[i]) - exact) / unit);
+    reference.push_back(1);
+  }
+  compare("linear", results, reference, 1.0 / 200);
+  return wrongResults;
+}
