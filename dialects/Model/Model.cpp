@@ -53,8 +53,8 @@ int64_t modelc::model::getScaledRows(int64_t rows, Type scaleType) {
   return scaleType.isF32() ? llvm::divideCeil(rows, kScaledGroup) : rows;
 }
 
-bool modelc::model::isFourBit(Type elementType) {
-  return elementType.getIntOrFloatBitWidth() == 4;
+bool modelc::model::hasFewBits(Type elementType) {
+  return elementType.getIntOrFloatBitWidth() < 8;
 }
 
 int64_t CacheType::getBytesPerToken() const {

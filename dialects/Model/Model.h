@@ -34,9 +34,9 @@ inline constexpr int64_t kLargestSize = int64_t(1) << 28;
 double getLargestFinite(mlir::Type elementType);
 
 /// Whether tensors of this element type carry scales beside them: of 8 bits one
-/// for each row or block of neighbours in a row, of 4 one for each block.
+/// for each row or block of neighbours in a row, of fewer one for each block.
 bool isEightBit(mlir::Type elementType);
-bool isFourBit(mlir::Type elementType);
+bool hasFewBits(mlir::Type elementType);
 inline constexpr int64_t kScaledBlock = 32;
 /// Neighbours that share a scale of f32, and rows of a weight that do.
 inline constexpr int64_t kScaledGroup = 128;

@@ -32,8 +32,8 @@ def Model_NormOp : Model_Op<"norm",
   let description = [{
     `out = s / sqrt(mean(s * s) + eps) * weight` in f32, where `s` is `x`, or
     `x + residual` where there is one; then `sum` is `s`, rounded to the type
-    of `x`, and that rounded value is what is normed. With `scale`, `out` has 8
-    or 4 bits, as in `model.quantise`.
+    of `x`, and that rounded value is what is normed. With `scale`, `out` has 8,
+    6 or 4 bits, as in `model.quantise`.
 
     ```mlir
     model.graph @norm(%x: tensor<?x64xbf16>, %r: tensor<?x64xbf16>,
@@ -245,7 +245,7 @@ def Model_AttentionOp : Model_Op<"attention", [AllTypesMatch<["q", "out"]>]> {
 def Model_SwigluOp : Model_Op<"swiglu", [Pure, AllTypesMatch<["gate", "up"]>]> {
   let summary = "silu(gate) * up";
   let description = [{
-    Computed in f32. With `scale` the result has 8 or 4 bits, as in
+    Computed in f32. With `scale` the result has 8, 6 or 4 bits, as in
     `model.quantise`.
 
     ```mlir
@@ -285,15 +285,16 @@ def Model_AddOp : Model_Op<"add", [Pure, Commutative, AllTypesMatch<["a", "b", "
 }
 
 def Model_QuantiseOp : Model_Op<"quantise", [Pure]> {
-  let summary = "rows to 8 or 4 bits, with a scale for each row or block";
+  let summary = "rows to 8, 6 or 4 bits, with a scale for each row or block";
   let description = [{
     `scale` is the largest magnitude of the row over the largest finite number
     of the 8-bit type; `out = x / scale`, rounded to nearest even. A row of zeros,
     or of numbers so small that 1 / scale is infinite, has scale 1.
 
-    To 4 bits every block of 32 neighbours has a scale (OCP MX): the largest
-    power of two that is not above its largest magnitude, over 4, the largest
-    power of two of the type; numbers over 6 become 6.
+    To 6 or 4 bits every block of 32 neighbours has a scale (OCP MX): the largest
+    power of two that is not above its largest magnitude, over the largest power
+    of two of the type (4 of f4E2M1FN and f6E2M3FN, 16 of f6E3M2FN); numbers over
+    the largest of the type (6, 7.5, 28) become that.
 
     With scales of f8E4M3FN every block of 16 has one (NVFP4): its largest
     magnitude over 6, over `tensor_scale`, rounded; numbers are divided by what it

@@ -11,9 +11,9 @@ include "mlir/IR/OpBase.td"
 include "mlir/IR/SymbolInterfaces.td"
 
 def Model_Tokens : 1DTensorOf<[I32]>;
-def Model_Rows : 2DTensorOf<[BF16, F16, F32, F8E4M3FN, F4E2M1FN]>;
-def Model_Matrix : 2DTensorOf<[BF16, F16, F32, F8E4M3FN, F4E2M1FN]>;
-/// Of rows or blocks of 8 bits; of blocks of rows of 4 bits.
+def Model_Rows : 2DTensorOf<[BF16, F16, F32, F8E4M3FN, F6E2M3FN, F6E3M2FN, F4E2M1FN]>;
+def Model_Matrix : 2DTensorOf<[BF16, F16, F32, F8E4M3FN, F6E2M3FN, F6E3M2FN, F4E2M1FN]>;
+/// Of rows or blocks of 8 bits; of blocks of rows of 6 or 4 bits.
 def Model_LinearScales
     : AnyTypeOf<[1DTensorOf<[F32]>, 2DTensorOf<[F32, F8E8M0FNU, F8E4M3FN]>]>;
 def Model_Vector : 1DTensorOf<[BF16, F16, F32]>;
@@ -137,7 +137,7 @@ def Model_WeightOp : Model_Op<"weight",
   let description = [{
     The type is what *one* rank holds of *one* layer. Several sources are joined
     along dimension 0, each below the one before it. `stored` is the element type in the checkpoint where it differs: the loader
-    converts, to 8 bits with one scale for each row, to 4 bits with one for each
+    converts, to 8 bits with one scale for each row, to 6 or 4 bits with one for each
     block of neighbours. `channel_scale` makes the
     weight those scales of rows: of each row of the whole tensor, whatever part of it
     this rank holds, the largest magnitude over the largest finite number of

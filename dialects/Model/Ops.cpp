@@ -21,7 +21,7 @@ static bool hasSize(Value vector, int64_t size) {
 }
 
 static bool isScaled(Value rows) {
-  return isEightBit(elementType(rows)) || isFourBit(elementType(rows));
+  return isEightBit(elementType(rows)) || hasFewBits(elementType(rows));
 }
 
 /// Whether `scale` has the scales of rows or blocks of `of`.
@@ -29,12 +29,14 @@ static bool fitsScale(Value of, Value scale) {
   auto type = cast<RankedTensorType>(scale.getType());
   bool isOfRows = type.getRank() == 1;
   if (isOfRows) {
-    return !isFourBit(elementType(of));
+    return !hasFewBits(elementType(of));
   }
-  // Of f32 are those of groups of 8 bits, of a power of two those of any.
-  bool isOfFour = isFourBit(elementType(of));
-  if (!isa<Float8E8M0FNUType>(type.getElementType()) &&
-      isOfFour == type.getElementType().isF32()) {
+  // Of f32 are those of groups of 8 bits, with a fraction of blocks of 4, of a
+  // power of two those of any.
+  Type scaleType = type.getElementType();
+  if ((scaleType.isF32() && !isEightBit(elementType(of))) ||
+      (isa<Float8E4M3FNType>(scaleType) &&
+       !isa<Float4E2M1FNType>(elementType(of)))) {
     return false;
   }
   int64_t block = getScaledBlock(type.getElementType());
@@ -46,7 +48,7 @@ static LogicalResult verifyFits(Operation *op, Value of, Value scale) {
     return success();
   }
   InFlightDiagnostic error = op->emitOpError("expected a scale for each ");
-  if (isFourBit(elementType(of))) {
+  if (hasFewBits(elementType(of))) {
     error << "block of " << getScaledBlock(elementType(scale)) << " columns";
   } else {
     error << "row or block (of f32 " << kScaledGroup << ", of f8E8M0FNU "
@@ -59,7 +61,7 @@ static LogicalResult verifyFits(Operation *op, Value of, Value scale) {
 static LogicalResult verifyScale(Operation *op, Value out, Value scale) {
   if (isScaled(out) != (scale != nullptr)) {
     return op->emitOpError("expected a scale exactly where the result has 8 "
-                           "or 4 bits, got a result of ")
+                           "bits or fewer, got a result of ")
            << elementType(out) << (scale ? " with" : " without") << " a scale";
   }
   return scale ? verifyFits(op, out, scale) : success();
@@ -143,19 +145,19 @@ void LinearOp::build(OpBuilder &builder, OperationState &state, Value x,
 }
 
 static LogicalResult verifyLinearScales(LinearOp op) {
-  bool isEightByFour = isEightBit(elementType(op.getX())) &&
-                       isFourBit(elementType(op.getWeight()));
-  if (elementType(op.getX()) != elementType(op.getWeight()) && !isEightByFour) {
+  bool isEightByFew = isEightBit(elementType(op.getX())) &&
+                      hasFewBits(elementType(op.getWeight()));
+  if (elementType(op.getX()) != elementType(op.getWeight()) && !isEightByFew) {
     return op.emitOpError("expected input and weight of one element type, or "
-                          "of 8 and 4 bits, got ")
+                          "of 8 and fewer bits, got ")
            << elementType(op.getX()) << " and " << elementType(op.getWeight());
   }
   if (isScaled(op.getX()) != (op.getXScale() != nullptr)) {
     return op.emitOpError("expected 'scaled' exactly where input and weight "
-                          "have 8 or 4 bits, got ")
+                          "have 8 bits or fewer, got ")
            << elementType(op.getX());
   }
-  if (!isEightByFour && op.getXScale() && op.getWeightScale() &&
+  if (!isEightByFew && op.getXScale() && op.getWeightScale() &&
       elementType(op.getXScale()) != elementType(op.getWeightScale())) {
     return op.emitOpError("expected scales of one type, got ")
            << elementType(op.getXScale()) << " and "

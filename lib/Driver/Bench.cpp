@@ -36,7 +36,7 @@ static cl::opt<std::string> target("target", cl::Required,
                                    cl::desc("machine to compile for"),
                                    cl::cat(category), cl::sub(peak),
                                    cl::sub(search));
-enum class Weights { bf16, fp8, fp8_block, mxfp8, mxfp4, nvfp4 };
+enum class Weights { bf16, fp8, fp8_block, mxfp8, mxfp6, mxfp4, nvfp4 };
 static cl::opt<Weights> weights(
     "weights", cl::desc("type of weights and inputs of linears"),
     cl::values(clEnumValN(Weights::bf16, "bf16", "as imported"),
@@ -44,6 +44,7 @@ static cl::opt<Weights> weights(
                clEnumValN(Weights::fp8_block, "fp8_block",
                           "e4m3 in blocks of 128 x 128"),
                clEnumValN(Weights::mxfp8, "mxfp8", "e4m3 in blocks of 32"),
+               clEnumValN(Weights::mxfp6, "mxfp6", "e2m3 in blocks of 32"),
                clEnumValN(Weights::mxfp4, "mxfp4", "e2m1 in blocks of 32"),
                clEnumValN(Weights::nvfp4, "nvfp4", "e2m1 in blocks of 16")),
     cl::init(Weights::bf16), cl::cat(category), cl::sub(peak), cl::sub(search));
@@ -58,8 +59,8 @@ static cl::opt<std::string>
               cl::desc("table of measured linears to print beside"),
               cl::cat(category), cl::sub(peak));
 
-static constexpr const char *kWords[] = {"bf16",  "fp8",   "fp8_block",
-                                         "mxfp8", "mxfp4", "nvfp4"};
+static constexpr const char *kWords[] = {"bf16",  "fp8",   "fp8_block", "mxfp8",
+                                         "mxfp6", "mxfp4", "nvfp4"};
 
 /// Says what is wrong with the command line, if anything is.
 static int complain(llvm::StringRef mistake) {

@@ -157,6 +157,7 @@ static FitResult fitOf(const Report &report, const ModelFacts &model,
   choices.cacheShards = choices.maxTensorParallel;
   choices.weightBits = llvm::StringSwitch<int>(options.weights)
                            .Cases({"mxfp4", "nvfp4"}, 4)
+                           .Case("mxfp6", 6)
                            .Cases({"fp8", "fp8_block", "mxfp8"}, 8)
                            .Default(16);
   choices.cacheBits = options.cache == "fp8" ? 8 : 16;

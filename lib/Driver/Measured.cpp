@@ -33,6 +33,7 @@ static double bytesOf(StringRef type) {
   return type == "bf16" || type == "bfloat16" || type == "half"   ? 2
          : type == "fp8" || type == "fp8_block" || type == "int8" ? 1
          : type == "mxfp8" ? 8.25 / 8 // a scale of 8 bits for 32 numbers
+         : type == "mxfp6" ? 6.25 / 8
          : type == "mxfp4" ? 4.25 / 8
          : type == "nvfp4" ? 4.5 / 8 // for 16
                            : 0;

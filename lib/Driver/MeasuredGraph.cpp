@@ -31,10 +31,12 @@ model.graph @{0}(%tokens: tensor<?xi32>, %batch: !model.batch) -> tensor<?x{3}xb
       .str();
 }
 
-/// Numbers of four or eight bits, a scale for each 32 of them, or for each 16.
+/// Numbers of four to eight bits, a scale for each 32 of them, or for each 16.
 static std::string blockScaledLinear(const MeasuredRow &row) {
   bool isNarrow = row.type == "nvfp4";
-  StringRef number = row.type == "mxfp8" ? "f8E4M3FN" : "f4E2M1FN";
+  StringRef number = row.type == "mxfp8"   ? "f8E4M3FN"
+                     : row.type == "mxfp6" ? "f6E2M3FN"
+                                           : "f4E2M1FN";
   return around("", "decode", row.k, row.n,
                 formatv(R"(
   %q, %s = model.quantise %x : tensor<?x{2}xbf16> -> tensor<?x{2}x{5}> scale tensor<?x{3}x{4}>
@@ -64,7 +66,7 @@ static std::string linear(const MeasuredRow &row) {
   if (row.type == "fp8_block") {
     return groupScaledLinear(row);
   }
-  if (row.type == "mxfp4" || row.type == "nvfp4" || row.type == "mxfp8") {
+  if (row.type.starts_with("mxfp") || row.type == "nvfp4") {
     return blockScaledLinear(row);
   }
   if (row.type != "fp8") {

@@ -14,6 +14,7 @@ static Precision precisionOf(llvm::StringRef word) {
       .Case("fp8", Precision::Fp8)
       .Case("fp8_block", Precision::Fp8Block)
       .Case("mxfp8", Precision::Mxfp8)
+      .Case("mxfp6", Precision::Mxfp6)
       .Case("mxfp4", Precision::Mxfp4)
       .Case("nvfp4", Precision::Nvfp4)
       .Default(Precision::Bf16);

@@ -179,6 +179,7 @@ void ShapePredictor::run() {
 
 double modelc::matrixPeak(StringRef type, const Target &target) {
   StringRef prefix = type.contains("fp8")                 ? "f8"
+                     : type == "mxfp6"                    ? "f6"
                      : type == "mxfp4" || type == "nvfp4" ? "f4"
                                                           : "bf16";
   double peak = 0;

@@ -66,9 +66,11 @@ LogicalResult modelc::checkUsage(const CompileOptions &options,
     return failure();
   }
   StringRef weights = options.weights;
-  if (options.activations == "fp8" && weights != "fp8" && weights != "mxfp4") {
-    return complain(errors, "expected --weights=mxfp4 or --weights=fp8 with "
-                            "--activations=fp8, got --weights=" +
+  if (options.activations == "fp8" &&
+      !is_contained({"fp8", "mxfp6", "mxfp4"}, weights)) {
+    return complain(errors, "expected --weights=mxfp4, --weights=mxfp6 or "
+                            "--weights=fp8 with --activations=fp8, got "
+                            "--weights=" +
                                 (weights.empty() ? "bf16" : weights));
   }
   if (options.emit == Stage::Binary && !options.hasFolder()) {

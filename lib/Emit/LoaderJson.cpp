@@ -24,8 +24,8 @@ void modelc::writeOrder(OStream &json, const HostBuffer &buffer) {
 void modelc::writeNumbers(OStream &json, MLIRContext *context) {
   json.attributeObject("numbers", [&] {
     for (FloatType type : std::initializer_list<FloatType>{
-             Float4E2M1FNType::get(context), Float8E4M3FNType::get(context),
-             Float8E8M0FNUType::get(context)}) {
+             Float4E2M1FNType::get(context), Float6E2M3FNType::get(context),
+             Float8E4M3FNType::get(context), Float8E8M0FNUType::get(context)}) {
       const llvm::fltSemantics &format = type.getFloatSemantics();
       json.attributeObject(typeName(type), [&] {
         json.attribute("bits", type.getWidth());

@@ -183,6 +183,10 @@ static std::string encodingOf(const HostBuffer &buffer) {
   if (isa<Float4E2M1FNType>(number)) {
     return "two numbers in a byte, the first in the lower bits";
   }
+  if (isa<Float6E2M3FNType>(number)) {
+    return "32 numbers in 24 bytes, the first in the lowest bits; a row holds "
+           "the first 16 bytes of all, then the last 8";
+  }
   if (packedNumbers(buffer.type().getElementType()) != kScalesPerWord) {
     return "";
   }

@@ -70,7 +70,7 @@ static bool bringToHand(Value value, Operation *op) {
 }
 
 /// The norm or SwiGLU before a quantisation, if nothing else reads it, makes 8
-/// or 4 bits itself. Of a linear and of attention the kernels decide, which
+/// bits or fewer itself. Of a linear and of attention the kernels decide, which
 /// know whether parts are joined: all that they read is there before.
 static void fuseQuantise(model::QuantiseOp quantise) {
   Value x = quantise.getX();

@@ -15,7 +15,7 @@
 namespace modelc {
 
 /// Types that a user can choose for weights and cache.
-enum class Precision { Bf16, Fp8, Fp8Block, Mxfp8, Mxfp4, Nvfp4 };
+enum class Precision { Bf16, Fp8, Fp8Block, Mxfp8, Mxfp6, Mxfp4, Nvfp4 };
 
 #define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION

@@ -11,7 +11,7 @@ class ModelPass<string flag> : Pass<flag, "::modelc::model::GraphOp"> {
 }
 
 def ModelQuantise : ModelPass<"model-quantise"> {
-  let summary = "compute linears in 8 or 4 bits, keep the KV cache in 8 bits";
+  let summary = "compute linears in 8, 6 or 4 bits, keep the KV cache in 8 bits";
   let description = [{
     `weights=fp8`: every linear but the head takes f8E4M3FN weights with a scale
     for each output channel, and its input quantised with a scale for each token.
@@ -38,7 +38,7 @@ def ModelQuantise : ModelPass<"model-quantise"> {
     ```
     `weights=mxfp4`: the same linears take f4E2M1FN weights and inputs, both
     with a power of two for each block of 32 neighbours along the inputs (OCP
-    MXFP4). `weights=mxfp8`: the same of f8E4M3FN.
+    MXFP4). `weights=mxfp6`, `weights=mxfp8`: the same of f6E2M3FN, f8E4M3FN.
 
     ```mlir
     model.graph @blocks(%x: tensor<?x64xbf16>) -> tensor<?x96xbf16> {
@@ -96,7 +96,7 @@ def ModelQuantise : ModelPass<"model-quantise"> {
   let options = [
     Option<"weights", "weights", "::modelc::Precision",
            "::modelc::Precision::Bf16", "type of the weights of linears",
-           "::llvm::cl::values(clEnumValN(::modelc::Precision::Bf16, \"bf16\", \"as imported\"), clEnumValN(::modelc::Precision::Fp8, \"fp8\", \"e4m3 with scales\"), clEnumValN(::modelc::Precision::Fp8Block, \"fp8_block\", \"e4m3 with a scale for each block of 128 x 128, of inputs of 128\"), clEnumValN(::modelc::Precision::Mxfp8, \"mxfp8\", \"e4m3 with a power of two for each block of 32\"), clEnumValN(::modelc::Precision::Mxfp4, \"mxfp4\", \"e2m1 with a scale for each block of 32\"), clEnumValN(::modelc::Precision::Nvfp4, \"nvfp4\", \"e2m1 with a scale for each block of 16 and one for all\"))">,
+           "::llvm::cl::values(clEnumValN(::modelc::Precision::Bf16, \"bf16\", \"as imported\"), clEnumValN(::modelc::Precision::Fp8, \"fp8\", \"e4m3 with scales\"), clEnumValN(::modelc::Precision::Fp8Block, \"fp8_block\", \"e4m3 with a scale for each block of 128 x 128, of inputs of 128\"), clEnumValN(::modelc::Precision::Mxfp8, \"mxfp8\", \"e4m3 with a power of two for each block of 32\"), clEnumValN(::modelc::Precision::Mxfp6, \"mxfp6\", \"e2m3 with a scale for each block of 32\"), clEnumValN(::modelc::Precision::Mxfp4, \"mxfp4\", \"e2m1 with a scale for each block of 32\"), clEnumValN(::modelc::Precision::Nvfp4, \"nvfp4\", \"e2m1 with a scale for each block of 16 and one for all\"))">,
     Option<"inputs", "inputs", "::modelc::Precision",
            "::modelc::Precision::Bf16", "type of the inputs of linears",
            "::llvm::cl::values(clEnumValN(::modelc::Precision::Bf16, \"weights\", \"as the weights\"), clEnumValN(::modelc::Precision::Fp8, \"fp8\", \"e4m3 with a scale for each token\"))">,

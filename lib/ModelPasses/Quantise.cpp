@@ -1,4 +1,4 @@
-//===- Quantise.cpp - Linears in 8 or 4 bits, caches in 8 -----------------===//
+//===- Quantise.cpp - Linears in 8, 6 or 4 bits, caches in 8 --------------===//
 
 #include "lib/ModelPasses/ModelPasses.h"
 #include "lib/ModelPasses/Roles.h"
@@ -32,6 +32,8 @@ static Numbers numbersOf(MLIRContext *context, Precision precision) {
   switch (precision) {
   case Precision::Mxfp4:
     return {Float4E2M1FNType::get(context), Float8E8M0FNUType::get(context)};
+  case Precision::Mxfp6:
+    return {Float6E2M3FNType::get(context), Float8E8M0FNUType::get(context)};
   case Precision::Mxfp8:
     return {Float8E4M3FNType::get(context), Float8E8M0FNUType::get(context)};
   case Precision::Nvfp4:
@@ -204,11 +206,14 @@ struct Quantise : public impl::ModelQuantiseBase<Quantise> {
 
   LogicalResult quantiseLinears() {
     if (weights == Precision::Bf16) {
-      return getOperation().emitError("expected weights of 8 or 4 bits beside "
-                                      "inputs of 8; try weights=mxfp4");
+      return getOperation().emitError(
+          "expected weights of 8 bits or fewer beside "
+          "inputs of 8; try weights=mxfp4");
     }
-    if (weights != Precision::Fp8 && weights != Precision::Mxfp4 &&
-        inputs != Precision::Bf16) {
+    bool takesEight = weights == Precision::Fp8 ||
+                      weights == Precision::Mxfp6 ||
+                      weights == Precision::Mxfp4;
+    if (!takesEight && inputs != Precision::Bf16) {
       return getOperation().emitError(
           "expected inputs of the type of the weights beside weights in NVFP4 "
           "or of 8 bits with scales of blocks; try weights=mxfp4");

@@ -70,6 +70,15 @@ inline int elementBytes(int32_t type) {
   case MC_I64:
   case MC_F32X2:
     return 8;
+  case MC_I64X2:
+    return 16;
+  case MC_F6E2M3FNX32:
+    return 24;
+  case MC_BF16X32:
+  case MC_F16X32:
+    return 64;
+  case MC_F32X32:
+    return 128;
   default:
     return 4;
   }

@@ -47,7 +47,12 @@ enum mc_type {
   MC_BF16X2 = 10,     /* pairs, of kernels that make four bits */
   MC_F16X2 = 11,
   MC_F32X2 = 12,
-  MC_F8E4M3FNX4 = 13 /* as MC_F8E8M0FNUX4, of scales with a fraction */
+  MC_F8E4M3FNX4 = 13,  /* as MC_F8E8M0FNUX4, of scales with a fraction */
+  MC_F6E2M3FNX32 = 14, /* a block in 24 bytes, the first in the lowest bits */
+  MC_I64X2 = 15,   /* the first 16 bytes of such blocks, as kernels see it */
+  MC_BF16X32 = 16, /* blocks, of kernels that make six bits */
+  MC_F16X32 = 17,
+  MC_F32X32 = 18
 };
 
 /* An extent that is a size of the run. */

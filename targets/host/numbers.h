@@ -4,6 +4,7 @@
 
 #include "launch.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -15,7 +16,7 @@ constexpr float kLargestE4M3 = 448;
 
 /// The largest number of E2M1; its power of two and the smallest of E8M0, as
 /// exponents.
-constexpr float kLargestE2M1 = 6;
+constexpr float kLargestE2M1 = 6, kLargestE2M3 = 7.5f;
 constexpr int kSmallestScale = -127;
 
 /// Numbers of one element of an mc_type.
@@ -25,10 +26,16 @@ inline int numbersOf(int32_t type) {
   case MC_BF16X2:
   case MC_F16X2:
   case MC_F32X2:
+  case MC_I64X2:
     return 2;
   case MC_F8E8M0FNUX4:
   case MC_F8E4M3FNX4:
     return 4;
+  case MC_F6E2M3FNX32:
+  case MC_BF16X32:
+  case MC_F16X32:
+  case MC_F32X32:
+    return 32;
   default:
     return 1;
   }
@@ -82,6 +89,33 @@ inline float fromE2M1(int bits) {
   const float size = exponent ? std::ldexp(float(2 + mantissa), exponent - 2)
                               : float(mantissa) / 2;
   return bits & 8 ? -size : size;
+}
+
+/// Rounded to nearest even, saturated at 7.5.
+inline uint8_t toE2M3(float x) {
+  const int sign = std::signbit(x) ? 32 : 0;
+  const float size = std::fabs(x);
+  if (!(size < kLargestE2M3)) {
+    return uint8_t(sign | 31);
+  }
+  const int exponent = exponentOf(size, 0);
+  const int units = int(std::nearbyint(std::ldexp(size, 3 - exponent)));
+  return uint8_t(sign | ((exponent << 3) + units));
+}
+
+inline float fromE2M3(int bits) {
+  const int exponent = bits >> 3 & 3, mantissa = bits & 7;
+  const float size = exponent ? std::ldexp(float(8 + mantissa), exponent - 4)
+                              : float(mantissa) / 8;
+  return bits & 32 ? -size : size;
+}
+
+/// Number `index` of a block in 24 bytes lies in two of them.
+inline int sixBits(const char *block, int index) {
+  const int byte = 6 * index / 8;
+  const int both = uint8_t(block[byte]) | uint8_t(block[byte + (byte < 23)])
+                                              << 8;
+  return both >> (6 * index % 8) & 63;
 }
 
 /// Of a power of two.
@@ -142,7 +176,7 @@ inline float elementOf(const mc_tensor &tensor, int64_t index) {
   const char *at = static_cast<const char *>(tensor.data) +
                    index / packed * elementBytes(tensor.type);
   uint32_t word = 0;
-  std::memcpy(&word, at, size_t(elementBytes(tensor.type)));
+  std::memcpy(&word, at, size_t(std::min(elementBytes(tensor.type), 4)));
   switch (tensor.type) {
   case MC_BF16:
     return bitsToFloat(word << 16);
@@ -152,6 +186,8 @@ inline float elementOf(const mc_tensor &tensor, int64_t index) {
     return fromE4M3(uint8_t(word));
   case MC_F8E8M0FNU:
     return fromE8M0(uint8_t(word));
+  case MC_F6E2M3FNX32:
+    return fromE2M3(sixBits(at, int(index % packed)));
   case MC_F4E2M1FNX2:
     return fromE2M1(int(word >> (4 * (index % packed)) & 15));
   default:

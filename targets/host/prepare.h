@@ -29,9 +29,11 @@ public:
                   "%s: expected the source of a weight, got %s", weight.name,
                   weight.source);
     }
-    if (source.isBlockScale && !source.group) {
-      // Groups of rows may be larger than there are rows.
-      std::memset(out, 0, size_t(numberCount()));
+    if ((source.isBlockScale && !source.group) || isOfSixBits()) {
+      // Groups of rows may be larger than there are rows, rows than they are.
+      std::memset(out, 0,
+                  size_t(numberCount() / numbersOf(weight.type) *
+                         elementBytes(weight.type)));
     }
     if (source.isLargest) {
       return putLargest();
@@ -93,10 +95,12 @@ private:
                   weight.name, part.name.c_str(), format.block,
                   (long long)cut.columns);
     }
-    if (source.isBlockScale && numbersOfRow(cut) != perRow()) {
+    if ((source.isBlockScale || isOfSixBits()) &&
+        numbersOfRow(cut) != perRow()) {
       return fail(MC_BAD_ARGUMENT,
-                  "%s: expected rows of %lld scales, got %lld from %s",
-                  weight.name, (long long)perRow(),
+                  "%s: expected rows of %lld %s, got %lld from %s", weight.name,
+                  (long long)perRow(),
+                  source.isBlockScale ? "scales" : "numbers",
                   (long long)numbersOfRow(cut), part.name.c_str());
     }
     if (endOf(done + cut.rows * numbersOfRow(cut)) > numberCount()) {
@@ -133,7 +137,8 @@ private:
           "%s: expected numbers of 16 bits or more in %s, or of the type "
           "of the weight, got others of %d bits; compile the model with "
           "the weights that the checkpoint has",
-          weight.name, part.name.c_str(), 8 / numbersOf(tensor.type));
+          weight.name, part.name.c_str(),
+          8 * elementBytes(tensor.type) / numbersOf(tensor.type));
     }
     mc_tensor stored{};
     if ((isScaled || isOfBlocks()) && isNarrow(tensor) &&
@@ -219,7 +224,8 @@ private:
   }
 
   static bool isNarrow(const mc_tensor &tensor) {
-    return tensor.type == MC_F8E4M3FN || tensor.type == MC_F4E2M1FNX2;
+    return tensor.type == MC_F8E4M3FN || tensor.type == MC_F6E2M3FNX32 ||
+           tensor.type == MC_F4E2M1FNX2;
   }
   /// Those of few bits that are kept as they are stored, with their scales; -1:
   /// none.
@@ -254,10 +260,13 @@ private:
   /// Whether each block of neighbours has a scale.
   bool isOfBlocks() const { return source.block && !source.isTensorScale; }
 
-  /// That a row of a part becomes; of scales whole words.
+  bool isOfSixBits() const { return weight.type == MC_F6E2M3FNX32; }
+
+  /// That a row of a part becomes; of scales whole words, of six bits the room.
   int64_t numbersOfRow(const Cut &cut) const {
     return source.isChannelScale || source.isTensorScale ? 1
            : source.isBlockScale ? ceilDiv(cut.columns / format.block, 4) * 4
+           : isOfSixBits()       ? ceilDiv(cut.columns, 256) * 256
                                  : cut.columns;
   }
 
@@ -283,7 +292,7 @@ private:
         put(divisor == 0 ? 0 : elementOf(tensor, begin + i) / divisor);
       }
     }
-    done += source.isBlockScale ? numbersOfRow(cut) : 0;
+    done += numbersOfRow(cut) - (source.isBlockScale ? 0 : cut.columns);
   }
 
   /// Where the shape of the buffer, [groups, words, rows of a group], says.
@@ -326,7 +335,7 @@ private:
     const int64_t width = widthOf(tensor);
     const int64_t begin = (cut.firstRow + row) * width;
     const float scale =
-        isScaled ? scaleOf(tensor, begin, width, cut.firstRow + row, stored)
+        isScaled ? rowScaleOf(tensor, begin, width, cut.firstRow + row, stored)
                  : 1;
     if (source.isChannelScale) {
       return put(scale);
@@ -339,23 +348,14 @@ private:
     }
   }
 
-  /// Of a whole row: the checkpoint's own, or that which makes the largest
-  /// magnitude 448; 1 for zeros.
-  static float scaleOf(const mc_tensor &tensor, int64_t begin, int64_t width,
-                       int64_t row, const mc_tensor &stored) {
-    if (stored.data) {
-      const bool isOne = stored.rank == 0 || stored.shape[0] == 1;
-      return elementOf(stored, isOne ? 0 : row);
-    }
-    const float largest = largestOf(tensor, begin, width);
-    return largest > 0 ? largest / kLargestE4M3 : 1;
-  }
-
   /// The next element.
   void put(float value) {
     const int bytes = elementBytes(weight.type);
     uint32_t word;
     value = source.isDoubled ? 2 * value : value;
+    if (isOfSixBits()) {
+      return SixBitRows{out, weight.shape[1]}.put(done++, toE2M3(value));
+    }
     if (weight.type == MC_F4E2M1FNX2) {
       const int shift = 4 * int(done % 2);
       const int other = shift ? out[done / 2] & 15 : 0;

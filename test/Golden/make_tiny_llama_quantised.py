@@ -1,4 +1,4 @@
-"""Makes the golden files of the tiny Llama in 8 and 4 bits in test/Golden/tiny-llama-*/.
+"""Makes the golden files of the tiny Llama in 8, 6 and 4 bits in test/Golden/tiny-llama-*/.
 
 Written by numpy 2.4.6 with Python 3.11.7; other versions give the same bytes but
 for the last digits of the logits.
@@ -18,6 +18,7 @@ where modelc rounds:
     weights       fp8: e4m3, of each row the largest magnitude becomes 448;
                   mxfp4: e2m1, each block of 32 neighbours over the power of two
                   below its largest magnitude, over 4, saturated at 6;
+                  mxfp6: e2m3, over 4, saturated at 7.5;
                   mxfp8: e4m3, over 256, saturated at 448;
                   nvfp4: e2m1, each block of 16 neighbours over its largest
                   magnitude over 6, in e4m3 over a scale of the whole tensor, of
@@ -26,7 +27,7 @@ where modelc rounds:
                   448, of activations of each 128 neighbours
     activations   as the weights, or fp8 by weights of mxfp4, before each linear
                   of a layer, each token by itself; with 2 ranks, of what a rank
-                  has. To 4 bits bf16 is quantised, to 8 what a norm has in float.
+                  has. To 6 and 4 bits bf16 is quantised, to 8 what a norm has in float.
                   In nvfp4 the scale of all tokens is the largest input_scale of
                   the linears that read them
     keys, values  fp8: e4m3 over the layer's k_scale and v_scale, saturated at 448
@@ -48,7 +49,7 @@ logit are taken.
     logits-tp2.bin  the same on 2 ranks, of two of them
 
 Sums in another order differ by little, but a number that then rounds to the other
-of two neighbours in bf16, and later in e4m3 or e2m1, differs by a relative 2^-8,
+of two neighbours in bf16, and later in e4m3, e2m3 or e2m1, differs by a relative 2^-8,
 2^-3.5 or 2^-1.5, and that goes on. How far it goes is measured here, by rounding
 by chance: every sum of a linear is disturbed by a relative 2^-9, the unit of bf16.
 `drift` is the root mean square and the largest of the differences in the logits of
@@ -98,6 +99,13 @@ def e2m1(x):
     return np.clip(np.rint(x / unit) * unit, -6, 6)
 
 
+def e2m3(x):
+    """The nearest number of 2 exponent and 3 mantissa bits, ties to even."""
+    exponent = np.maximum(np.frexp(x)[1] - 1, 0)
+    unit = np.ldexp(1.0, exponent - 3)
+    return np.clip(np.rint(x / unit) * unit, -7.5, 7.5)
+
+
 def fp8(x, parts=1):
     """Rows, or each of `parts` of their columns, over a scale of their own."""
     split = x.reshape(*x.shape[:-1], parts, -1)
@@ -124,6 +132,14 @@ def mxfp4(x, parts=1):
     largest = np.abs(split).max(-1, keepdims=True)
     scale = np.ldexp(1.0, np.frexp(largest)[1] - 1 - 2)
     return (e2m1(split / scale) * scale).reshape(x.shape)
+
+
+def mxfp6(x, parts=1):
+    """Blocks over powers of two; those of all parts are whole."""
+    split = bf16(x).reshape(*x.shape[:-1], -1, BLOCK)
+    largest = np.abs(split).max(-1, keepdims=True)
+    scale = np.ldexp(1.0, np.frexp(largest)[1] - 1 - 2)
+    return (e2m3(split / scale) * scale).reshape(x.shape)
 
 
 def mxfp8(x, parts=1):
@@ -169,6 +185,7 @@ VARIANTS = (
     Variant("tiny-llama-fp8-cache", "none", as_bf16, as_bf16, has_narrow_cache=True),
     Variant("tiny-llama-mxfp4-fp8", "blocks", fp8, mxfp4, ranks=(1, 2)),
     Variant("tiny-llama-mxfp8", "blocks", mxfp8, mxfp8),
+    Variant("tiny-llama-mxfp6", "blocks", mxfp6, mxfp6),
     Variant("tiny-llama-fp8-block", "groups", fp8_group, fp8_square),
     Variant("tiny-llama-nvfp4", "fine", nvfp4, nvfp4, ranks=(1, 2)),
 )

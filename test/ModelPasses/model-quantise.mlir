@@ -8,7 +8,7 @@
 // RUN: not modelc-opt %s --model-shard=tp=1 --model-quantise=weights=int4 2>&1 | FileCheck %s --check-prefix=WORD
 
 // BF16-NOT: f8E4M3FN
-// WIDE: error: expected weights of 8 or 4 bits beside inputs of 8; try weights=mxfp4
+// WIDE: error: expected weights of 8 bits or fewer beside inputs of 8; try weights=mxfp4
 // WORD: for the --weights option: Cannot find option named 'int4'
 
 // Two linears of one input share its quantisation; the head stays.

@@ -78,7 +78,7 @@ static Flag<int64_t> outputLength("osl",
                                   cl::init(1024), cl::cat(category));
 static Flag<int64_t> batch("batch", cl::desc("requests decoded together"),
                            cl::init(64), cl::cat(category));
-enum class Precision { bf16, fp8, fp8_block, mxfp8, mxfp4, nvfp4 };
+enum class Precision { bf16, fp8, fp8_block, mxfp8, mxfp6, mxfp4, nvfp4 };
 static Choice<Precision>
     weights("weights", cl::desc("type of the weights of linears"),
             cl::values(clEnumValN(Precision::bf16, "bf16", "as imported"),
@@ -89,6 +89,8 @@ static Choice<Precision>
                        clEnumValN(Precision::mxfp8, "mxfp8",
                                   "e4m3 with a power of two for each block of "
                                   "32"),
+                       clEnumValN(Precision::mxfp6, "mxfp6",
+                                  "e2m3 with a scale for each block of 32"),
                        clEnumValN(Precision::mxfp4, "mxfp4",
                                   "e2m1 with a scale for each block of 32"),
                        clEnumValN(Precision::nvfp4, "nvfp4",
@@ -152,8 +154,8 @@ static cl::opt<std::string> importInput(cl::Positional, cl::Required,
                                         cl::sub(importCommand));
 
 static StringRef wordOf(Precision precision) {
-  static constexpr StringLiteral kWords[] = {"bf16",  "fp8",   "fp8_block",
-                                             "mxfp8", "mxfp4", "nvfp4"};
+  static constexpr StringLiteral kWords[] = {
+      "bf16", "fp8", "fp8_block", "mxfp8", "mxfp6", "mxfp4", "nvfp4"};
   return kWords[static_cast<size_t>(precision)];
 }
 

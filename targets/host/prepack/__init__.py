@@ -7,8 +7,9 @@
             array = weight.prepare(read, layer, rank)  # the contents of tensors[weight.slot(layer)]
 
 `read(name)` gives a whole tensor of the checkpoint or None: an array of numpy, a tensor of torch, or a pair of the name
-of a type and an array of its bits, ("bf16", uint16), ("f8E4M3FN", uint8), ("f8E8M0FNU", uint8) or ("f4E2M1FNx2", uint8
-of two numbers). The array that comes back has the shape of the weight, and bits where numpy lacks the type.
+of a type and an array of its bits, ("bf16", uint16), ("f8E4M3FN", uint8), ("f8E8M0FNU", uint8), ("f4E2M1FNx2", uint8
+of two numbers) or ("f6E2M3FNx32", uint8, 24 of 32 numbers). The array that comes back has the shape of the weight, and
+bits where numpy lacks the type; of six bits it has the 24 bytes of blocks as a dimension more.
 
 What a weight holds and how its bits lie is read from manifest.json: "source", "order" and "numbers". The words of a
 source, and what is computed, are described in targets/host/README.md; modelc_prepare (host/prepare.h) gives the same bits.

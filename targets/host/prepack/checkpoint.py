@@ -11,6 +11,7 @@ ARRAYS = {"f32": np.float32, "bf16": np.uint16, "f16": np.float16}
 # Types of arrays and of safetensors as numpy, ml_dtypes and torch name them.
 SPELLINGS = {"float32": "f32", "bfloat16": "bf16", "float16": "f16", "float8_e4m3fn": "f8E4M3FN",
              "float8_e8m0fnu": "f8E8M0FNU", "float4_e2m1fn_x2": "f4E2M1FNx2"}
+TYPES = {*SPELLINGS.values(), "f6E2M3FNx32"}
 
 
 @dataclass
@@ -64,18 +65,24 @@ class Tensor:
             spelled = str(bits.dtype)
         self.type = self.type or SPELLINGS.get(spelled) or (few_bits if spelled == "uint8" else spelled)
         array = np.dtype(ARRAYS.get(self.type, np.uint8))
-        if self.type not in SPELLINGS.values() or bits.dtype.itemsize != array.itemsize:
+        if self.type not in TYPES or bits.dtype.itemsize != array.itemsize:
             raise ValueError(f"{name}: expected a tensor of {', '.join(SPELLINGS)} or uint8, or a pair of a type and "
                              f"an array of its bits, got {self.type} in an array of {bits.dtype}")
         self.rank, self.rows = bits.ndim, bits.shape[0] if bits.ndim else 1
         self.bits = np.ascontiguousarray(bits).view(array).reshape(self.rows, -1)
-        self.is_narrow = self.type in ("f8E4M3FN", "f4E2M1FNx2")
-        self.width = self.bits.shape[1] * numbers_of(self.type)
+        self.is_narrow = self.type in ("f8E4M3FN", "f6E2M3FNx32", "f4E2M1FNx2")
+        self.width = self.bits.shape[1] * numbers_of(self.type) // items_of(self.type)
 
 
 def numbers_of(name):
     """Numbers of one element of a type."""
-    return int(name[-1]) if re.search("x[24]$", name) else 1
+    count = re.search(r"x(\d+)$", name)
+    return int(count[1]) if count else 1
+
+
+def items_of(name):
+    """Items of the array that are one element of a type."""
+    return 24 if name.startswith("f6") else 1
 
 
 def bits_of_torch(tensor):

@@ -54,6 +54,20 @@ def exponent_of(size, smallest):
     return np.where(size == 0, smallest, np.maximum(np.frexp(size)[1] - 1, smallest))
 
 
+def to_six_bits(codes):
+    """Blocks of 32 codes as 24 bytes, the first code in the lowest bits."""
+    first, second, third, fourth = (codes[..., i::4] for i in range(4))
+    threes = first | second << 6, second >> 2 | third << 4, third >> 4 | fourth << 2
+    return np.stack(threes, axis=-1).astype(np.uint8).reshape(*codes.shape[:-1], -1)
+
+
+def from_six_bits(blocks):
+    """The codes of blocks of 24 bytes."""
+    first, second, third = (blocks[..., i::3].astype(np.int64) for i in range(3))
+    whole = first | second << 8 | third << 16
+    return np.stack([whole >> 6 * i & 63 for i in range(4)], axis=-1).reshape(*blocks.shape[:-1], -1)
+
+
 def to_bf16(numbers):
     bits = np.ascontiguousarray(numbers).view(np.uint32)
     rounded = (bits + (0x7FFF + (bits >> 16 & 1))) >> 16

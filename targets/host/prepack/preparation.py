@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from .checkpoint import ARRAYS, Cut, Source, Tensor, numbers_of
-from .few_bits import exponent_of, to_bf16
+from .checkpoint import ARRAYS, Cut, Source, Tensor, items_of, numbers_of
+from .few_bits import exponent_of, from_six_bits, to_bf16, to_six_bits
 
 
 def image(bases, index):
@@ -25,7 +25,7 @@ class Preparation:
         self.count = int(np.prod(weight.shape)) * numbers_of(weight.type)
         # Types of few bits: of the numbers and, where blocks have them, of scales.
         number = self.source.numbers or "f8E4M3FN"
-        self.kept = number + "x2" if number == "f4E2M1FN" else number
+        self.kept = number + {"f4E2M1FN": "x2", "f6E2M3FN": "x32"}.get(number, "")
         self.number, self.scale = self.types[number], self.types.get(self.source.scaled)
 
     def run(self):
@@ -50,13 +50,19 @@ class Preparation:
             codes = tensor.bits[rows]
             pairs = np.stack([codes & 15, codes >> 4], axis=-1).reshape(codes.shape[0], -1)
             return self.types["f4E2M1FN"].values[pairs[:, columns]]
+        if tensor.type == "f6E2M3FNx32":
+            blocks = tensor.bits[rows].reshape(-1, tensor.width // 32, 24)
+            return self.types["f6E2M3FN"].values[from_six_bits(blocks).reshape(-1, tensor.width)[:, columns]]
         bits = tensor.bits[rows, columns]
         if tensor.type == "bf16":
             return (bits.astype(np.uint32) << 16).view(np.float32)
         return bits.astype(np.float32) if tensor.type in ARRAYS else self.types[tensor.type].values[bits]
 
     def _kept(self, tensor, cut):
-        """The bits that a rank has of a tensor: of the type that the weight or its scales have."""
+        """The bits that a rank has of a tensor: of the type that the weight or its scales have. Those of six bits move
+        among themselves, so these are numbers."""
+        if tensor.type == "f6E2M3FNx32":
+            return self._floats(tensor, cut.rows, cut.columns)
         together = numbers_of(tensor.type)
         columns = slice(cut.columns.start // together, cut.columns.stop // together)
         return tensor.bits[cut.rows, columns]
@@ -87,7 +93,7 @@ class Preparation:
         is_scaled = bool(source.block) or source.channel_scale or self.weight.type.startswith("f8E4M3FN")
         if tensor.is_narrow and (tensor.type != self.kept or not (is_scaled or source.tensor_scale)):
             self._fail(f"expected numbers of 16 bits or more in {part.name}, or of the type of the weight, got others "
-                       f"of {8 // numbers_of(tensor.type)} bits; compile the model with the weights that the "
+                       f"of {8 * items_of(tensor.type) // numbers_of(tensor.type)} bits; compile the model with the weights that the "
                        "checkpoint has")
         if source.tensor_scale:
             return np.full((cut.row_count, 1), self._tensor_scale(part, tensor), np.float32)
@@ -190,10 +196,12 @@ class Preparation:
     def _joined(self, pieces):
         """Parts below one another, as the type of the weight has them."""
         encoded = [self._encoded(piece).reshape(-1) for piece in pieces]
-        done = sum(bits.size for bits in encoded) * numbers_of(self.weight.type)
+        items = items_of(self.weight.type)
+        done = sum(bits.size for bits in encoded) * numbers_of(self.weight.type) // items
         if done != self.count:
             self._fail(f"expected {self.count} elements of the checkpoint, got {done}")
-        return np.concatenate(encoded).reshape(self.weight.shape)
+        shape = [*self.weight.shape, items] if items > 1 else self.weight.shape
+        return np.concatenate(encoded).reshape(shape)
 
     def _encoded(self, numbers):
         """Numbers in f32 in the type of the weight; others are its bits already."""
@@ -210,7 +218,18 @@ class Preparation:
         if self.weight.type in ARRAYS:
             return to_bf16(numbers) if self.weight.type == "bf16" else numbers.astype(np.float16)
         codes = self.number.encode(numbers)
+        if self.weight.type == "f6E2M3FNx32":
+            return self._planes(codes)
         return codes[:, 0::2] | codes[:, 1::2] << 4 if self.weight.type == "f4E2M1FNx2" else codes
+
+    def _planes(self, codes):
+        """Rows of blocks of six bits: the first 16 bytes of all, then the last 8; room for whole 256 numbers."""
+        rows, columns = codes.shape
+        room = self.weight.shape[1] * 32
+        if -(-columns // 256) * 256 != room:
+            self._fail(f"expected rows of {room} numbers, got {columns}")
+        blocks = to_six_bits(np.pad(codes, [(0, 0), (0, room - columns)]).reshape(rows, -1, 32))
+        return np.concatenate([blocks[:, :, :16].reshape(rows, -1), blocks[:, :, 16:].reshape(rows, -1)], axis=1)
 
     def _placed(self, pieces):
         """Scales of blocks, where the Layout of their words says."""

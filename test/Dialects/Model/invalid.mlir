@@ -119,7 +119,7 @@ model.graph @norm_sum(%x: tensor<?x64xbf16>, %w: tensor<64xbf16>) -> tensor<?x64
 // -----
 
 model.graph @norm_scale(%x: tensor<?x64xbf16>, %w: tensor<64xbf16>) -> tensor<?x64xf8E4M3FN> {
-  // expected-error@+1 {{expected a scale exactly where the result has 8 or 4 bits, got a result of 'f8E4M3FN' without a scale}}
+  // expected-error@+1 {{expected a scale exactly where the result has 8 bits or fewer, got a result of 'f8E4M3FN' without a scale}}
   %y = model.norm %x, %w eps 1.0e-5 : tensor<?x64xbf16>, tensor<64xbf16> -> tensor<?x64xf8E4M3FN>
   model.return %y : tensor<?x64xf8E4M3FN>
 }
@@ -135,7 +135,7 @@ model.graph @linear_columns(%x: tensor<?x64xbf16>, %w: tensor<64x96xbf16>) -> te
 // -----
 
 model.graph @linear_types(%x: tensor<?x64xbf16>, %w: tensor<96x64xf8E4M3FN>) -> tensor<?x96xbf16> {
-  // expected-error@+1 {{expected input and weight of one element type, or of 8 and 4 bits, got 'bf16' and 'f8E4M3FN'}}
+  // expected-error@+1 {{expected input and weight of one element type, or of 8 and fewer bits, got 'bf16' and 'f8E4M3FN'}}
   %y = model.linear %x, %w : tensor<?x64xbf16>, tensor<96x64xf8E4M3FN> -> tensor<?x96xbf16>
   model.return %y : tensor<?x96xbf16>
 }
@@ -199,7 +199,7 @@ model.graph @linear_blocks(%x: tensor<?x64xf4E2M1FN>, %s: tensor<?x2xf8E8M0FNU>,
 // -----
 
 model.graph @norm_blocks(%x: tensor<?x64xbf16>, %w: tensor<64xbf16>) -> tensor<?x64xf4E2M1FN> {
-  // expected-error@+1 {{expected a scale exactly where the result has 8 or 4 bits, got a result of 'f4E2M1FN' without a scale}}
+  // expected-error@+1 {{expected a scale exactly where the result has 8 bits or fewer, got a result of 'f4E2M1FN' without a scale}}
   %y = model.norm %x, %w eps 1.0e-5 : tensor<?x64xbf16>, tensor<64xbf16> -> tensor<?x64xf4E2M1FN>
   model.return %y : tensor<?x64xf4E2M1FN>
 }
@@ -223,7 +223,7 @@ model.graph @norm_tensor_scaled(%x: tensor<?x64xbf16>, %w: tensor<64xbf16>, %t: 
 // -----
 
 model.graph @linear_unscaled(%x: tensor<?x64xf8E4M3FN>, %w: tensor<96x64xf8E4M3FN>) -> tensor<?x96xbf16> {
-  // expected-error@+1 {{expected 'scaled' exactly where input and weight have 8 or 4 bits, got 'f8E4M3FN'}}
+  // expected-error@+1 {{expected 'scaled' exactly where input and weight have 8 bits or fewer, got 'f8E4M3FN'}}
   %y = model.linear %x, %w : tensor<?x64xf8E4M3FN>, tensor<96x64xf8E4M3FN> -> tensor<?x96xbf16>
   model.return %y : tensor<?x96xbf16>
 }

@@ -43,9 +43,9 @@ def scales(shape):
 def stored(name, shape, source, turn):
     """Numbers of few bits, any bits, and their scales."""
     rows, columns = shape
-    pairs = "of f4E2M1FN" in source
-    made = {name: ("f4E2M1FNx2" if pairs else "f8E4M3FN",
-                   random.integers(0, 256, (rows, columns // 2 if pairs else columns), np.uint8))}
+    kind, bits = (("f4E2M1FNx2", 4) if "of f4E2M1FN" in source else ("f6E2M3FNx32", 6) if "of f6E2M3FN" in source else
+                  ("f8E4M3FN", 8))
+    made = {name: (kind, random.integers(0, 256, (rows, columns * bits // 8), np.uint8))}
     block = re.search(r"blocks (\d+) of \S+ scaled (\S+)", source)
     group = re.search(r"grouped (\d+)", source)
     if block:
@@ -75,7 +75,8 @@ def checkpoint_of(kind, weights, shapes):
 def write(tensors, types, path):
     index, data = "", bytearray()
     for name, (kind, bits) in tensors.items():
-        index += " ".join(map(str, (name, types[kind.upper()], len(data), bits.ndim, *bits.shape))) + "\n"
+        shape = [*bits.shape[:-1], bits.shape[-1] // 24] if kind == "f6E2M3FNx32" else bits.shape
+        index += " ".join(map(str, (name, types[kind.upper()], len(data), bits.ndim, *shape))) + "\n"
         data += bits.tobytes()
     pathlib.Path(path + ".txt").write_text(index)
     pathlib.Path(path + ".bin").write_bytes(data)

@@ -44,6 +44,8 @@ inline size_t bytesOf(int32_t type) {
     return 2;
   case MC_I64:
     return 8;
+  case MC_F6E2M3FNX32:
+    return 24;
   default:
     return 4;
   }
