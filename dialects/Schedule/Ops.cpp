@@ -77,6 +77,17 @@ LogicalResult StoreOp::verify() {
   return verifyAddress(*this, getDestination().getType(), getValue().getType());
 }
 
+/// Workgroups that do something together belong to one cluster.
+static LogicalResult verifyTogether(Operation *op, int64_t together) {
+  auto kernel = op->getParentOfType<KernelOp>();
+  int64_t cluster = kernel ? kernel.getCluster().value_or(1) : 1;
+  if (cluster % together == 0) {
+    return success();
+  }
+  return op->emitOpError("expected workgroups of one cluster together, got ")
+         << together << " of a cluster of " << cluster;
+}
+
 LogicalResult CopyOp::verify() {
   auto place = dyn_cast<TileType>(getDestination().getType());
   if (place && !place.isPlace()) {
@@ -86,8 +97,14 @@ LogicalResult CopyOp::verify() {
   if (getBox() && !getArrives() && isa<BufferType>(getSource().getType())) {
     return emitOpError("expected the barrier that a box copy signals");
   }
-  return verifyAddress(*this, getSource().getType(),
-                       getDestination().getType());
+  if (getWorkgroups() && (!place || place.getSpace() != Space::Tensor)) {
+    return emitOpError("expected workgroups that copy together to tensor "
+                       "memory, got a copy to ")
+           << getDestination().getType();
+  }
+  return failure(failed(verifyTogether(*this, getWorkgroups().value_or(1))) ||
+                 failed(verifyAddress(*this, getSource().getType(),
+                                      getDestination().getType())));
 }
 
 //===----------------------------------------------------------------------===//
@@ -120,12 +137,8 @@ LogicalResult MmaOp::verify() {
            << a.getRows() << "x" << kOfA << ", b = " << n << "x" << k
            << ", accumulator = " << c.getRows() << "x" << c.getColumns();
   }
-  int64_t together = getWorkgroups().value_or(1);
-  auto kernel = (*this)->getParentOfType<KernelOp>();
-  int64_t cluster = kernel ? kernel.getCluster().value_or(1) : 1;
-  if (cluster % together) {
-    return emitOpError("expected a product of workgroups of one cluster, got ")
-           << together << " of a cluster of " << cluster;
+  if (failed(verifyTogether(*this, getWorkgroups().value_or(1)))) {
+    return failure();
   }
   auto result = dyn_cast<TileType>(getResult().getType());
   if (result && result != c) {

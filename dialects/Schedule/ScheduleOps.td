@@ -99,7 +99,9 @@ def CopyOp : MemoryOp<"copy"> {
     same box and all get all of it, at the barrier of each. The
     blocks of a `packed` buffer lie in the place as they do there. Words of scales
     go from shared to tensor memory by the unit that multiplies, in the order of
-    its products: the signal behind a product says that both are done.
+    its products: the signal behind a product says that both are done. With
+    `workgroups` = W so many of a cluster copy at once, each what lies at the same
+    place of its own shared memory.
 
     ```mlir
     schedule.kernel @f(%a: !schedule.buffer<?x64xbf16>, %m: index) guard [] attributes {waves = 4 : i64} {
@@ -116,7 +118,8 @@ def CopyOp : MemoryOp<"copy"> {
   }];
   let arguments = (ins AnyTileOrBuffer:$source, Variadic<Index>:$offsets, AnyTileOrBuffer:$destination, Variadic<Index>:$slot,
     Optional<TileType>:$rows, Optional<BufferType>:$pageTable, Optional<Index>:$sequence, Variadic<Index>:$valid,
-    Optional<BarrierType>:$arrives, OptionalAttr<DenseI64ArrayAttr>:$dims, OptionalAttr<I64Attr>:$page_size, UnitAttr:$box, UnitAttr:$multicast);
+    Optional<BarrierType>:$arrives, OptionalAttr<DenseI64ArrayAttr>:$dims, OptionalAttr<I64Attr>:$page_size, UnitAttr:$box, UnitAttr:$multicast,
+    OptionalAttr<I64Attr>:$workgroups);
   let results = (outs TokenType:$token);
   let assemblyFormat = [{
     $source `[` $offsets `]` `to` $destination `[` $slot `]` (`rows` `(` $rows^ `:` type($rows) `)`)?
@@ -141,7 +144,8 @@ def MmaOp : ScheduleOp<"mma", [AttrSizedOperandSegments, HasWork]> {
     fragments interleave to make them more. The operands stay where they are.
     `workgroups` = W: the workgroups of a cluster multiply together. Each has its
     own rows of `a` and of the accumulator and one part of W of the rows of `b`,
-    in the order of their ranks; the product takes the parts of all.
+    in the order of their ranks; the product takes the parts of all. Scales are
+    those of its own rows of `a` and of all rows of `b`.
 
     K counts numbers: a packed operand has fewer columns. `scaled` gives a scale
     for each block of neighbours along K of every row of `a` and `b`: a tile of

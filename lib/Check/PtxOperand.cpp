@@ -100,6 +100,11 @@ static bool forUnits(const SharedOperand &operand, unsigned firstRow,
   return true;
 }
 
+SharedOperand modelc::ptx::inWorkgroup(SharedOperand operand, unsigned rank) {
+  operand.address = ofRank(operand.address, rank);
+  return operand;
+}
+
 bool modelc::ptx::touchOperand(Warp &warp, const SharedOperand &operand,
                                unsigned firstRow, unsigned rows, unsigned depth,
                                Stamp stamp) {

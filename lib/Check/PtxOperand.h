@@ -31,6 +31,9 @@ enum class Generation : uint8_t { Group, Tensor };
 bool decodeDescriptor(Warp &warp, uint64_t descriptor, Generation generation,
                       SharedOperand &to);
 
+/// The same operand where the workgroup of a rank has it.
+SharedOperand inWorkgroup(SharedOperand operand, unsigned rank);
+
 /// Notes a read of rows x depth elements by a unit.
 bool touchOperand(Warp &warp, const SharedOperand &operand, unsigned firstRow,
                   unsigned rows, unsigned depth, Stamp stamp);

@@ -32,12 +32,6 @@ static unsigned laneOfRow(unsigned rows, unsigned row) {
   return rows == 128 ? row : row / 16 * 32 + row % 16;
 }
 
-/// The same operand where the workgroup of a rank has it.
-static SharedOperand inWorkgroup(SharedOperand operand, unsigned rank) {
-  operand.address = ofRank(operand.address, rank);
-  return operand;
-}
-
 /// The instruction descriptor of f32 results.
 static bool decodeShape(Warp &warp, uint32_t word, const Instruction &i,
                         Product &to) {
@@ -156,8 +150,7 @@ static bool touchProduct(Warp &warp, const Product &product, unsigned rank,
                       stamp);
 }
 
-/// Whether the workgroups took their columns for products of so many.
-static bool areTogether(Warp &warp, unsigned workgroups) {
+bool modelc::ptx::areTogether(Warp &warp, unsigned workgroups) {
   Block &block = *warp.block;
   bool fits =
       warp.rank % workgroups == 0 && warp.rank + workgroups <= block.ranks();

@@ -4,7 +4,8 @@
 // their blocks in tensor memory: those of row r in lane r % 32 of the column r
 // / 32, four bytes, and again in the lanes of the other waves. A copy brings
 // them there from shared memory, 128 rows at once, in the order of the
-// products.
+// products. Of a pair of workgroups each has its rows of A, half of the rows of
+// B, and the scales of its rows of A and of all of B.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,9 +28,9 @@ struct ScaledOperand {
   unsigned rows = 0, column = 0, firstScale = 0;
 };
 
-/// One multiplication, decoded.
+/// One multiplication, decoded; rows of A and operands of the first workgroup.
 struct ScaledProduct {
-  unsigned column = 0, block = 0, depth = 0;
+  unsigned workgroups = 1, column = 0, block = 0, depth = 0;
   bool adds = false;
   ScaledOperand a, b;
 };
@@ -50,7 +51,7 @@ static bool readColumn(Warp &warp, const Operand &operand, unsigned lane,
 /// The instruction descriptor of numbers of e2m1, or e4m3 of which 32 lie along
 /// K, with scales of `block` of them.
 static bool decodeShape(Warp &warp, uint32_t word, ScaledProduct &to) {
-  to.a.rows = (word >> 24 & 31) << 4;
+  to.a.rows = ((word >> 24 & 31) << 4) / to.workgroups;
   to.b.rows = (word >> 17 & 63) << 3;
   to.a.firstScale = word >> 29 & 3;
   to.b.firstScale = word >> 4 & 3;
@@ -63,8 +64,8 @@ static bool decodeShape(Warp &warp, uint32_t word, ScaledProduct &to) {
   if (!known || !fits) {
     warp.fail(
         "instruction descriptor 0x" + Twine::utohexstr(word) +
-        ": expected e2m1 or e4m3 operands of 128 rows and up to 256 columns, "
-        "their type of scales and no other bits");
+        ": expected e2m1 or e4m3 operands of 128 rows in each workgroup and "
+        "up to 256 columns, their type of scales and no other bits");
   }
   return known && fits;
 }
@@ -73,6 +74,7 @@ static bool decodeShape(Warp &warp, uint32_t word, ScaledProduct &to) {
 static bool readProduct(Warp &warp, const Instruction &i, unsigned lane,
                         ScaledProduct &to) {
   const std::vector<Operand> &all = i.operands;
+  to.workgroups = i.how;
   to.block = i.shape[1];
   to.depth = i.shape[2];
   to.adds = warp.predicate(all[6]) >> lane & 1;
@@ -101,27 +103,29 @@ static float scaleAt(TensorMemory &tensor, const ScaledOperand &operand,
                        : std::ldexp(1.0f, int(bits) - 127);
 }
 
-/// Numbers times their scales.
-static void readScaled(Block &block, unsigned rank,
-                       const ScaledOperand &operand,
-                       const ScaledProduct &product, float *out,
-                       unsigned rowStep, unsigned depthStep) {
-  readOperand(block, operand.numbers, 0, operand.rows, kDepthBytes, out,
-              rowStep, depthStep);
+/// Numbers times their scales, as the workgroup of a rank has them.
+static void scaleNumbers(Block &block, unsigned rank,
+                         const ScaledOperand &operand,
+                         const ScaledProduct &product, const float *numbers,
+                         float *out, unsigned rowStep, unsigned depthStep) {
   for (unsigned row = 0; row < operand.rows; ++row) {
     for (unsigned k = 0; k < product.depth; ++k) {
-      out[row * rowStep + k * depthStep] *=
-          scaleAt(block.tensors[rank], operand, row, k, product.block);
+      unsigned at = row * rowStep + k * depthStep;
+      out[at] = numbers[at] *
+                scaleAt(block.tensors[rank], operand, row, k, product.block);
     }
   }
 }
 
-static void multiplyNow(Block &block, unsigned rank,
-                        const ScaledProduct &product) {
+/// The rows of the workgroup of a rank; `numbers` of B are of all.
+static void multiplyRows(Block &block, unsigned rank,
+                         const ScaledProduct &product, const float *numbers) {
   static float a[128 * kMostDepth], b[kMostDepth * 256], d[128 * 256];
   unsigned rows = product.a.rows, columns = product.b.rows;
-  readScaled(block, rank, product.a, product, a, product.depth, 1);
-  readScaled(block, rank, product.b, product, b, 1, columns);
+  readOperand(block, inWorkgroup(product.a.numbers, rank), 0, rows, kDepthBytes,
+              a, product.depth, 1);
+  scaleNumbers(block, rank, product.a, product, a, a, product.depth, 1);
+  scaleNumbers(block, rank, product.b, product, numbers, b, 1, columns);
   TensorMemory &tensor = block.tensors[rank];
   auto each = [&](auto visit) {
     for (unsigned i = 0; i < rows * columns; ++i) {
@@ -135,12 +139,37 @@ static void multiplyNow(Block &block, unsigned rank,
   each([](float sum, uint32_t &word) { word = std::bit_cast<uint32_t>(sum); });
 }
 
-/// Notes what an operand's numbers and scales are read from.
-static bool touchScaled(Warp &warp, const ScaledOperand &operand, Stamp stamp) {
-  return touchOperand(warp, operand.numbers, 0, operand.rows, kDepthBytes,
-                      stamp) &&
-         touchTensor(warp, {warp.rank}, operand.column,
+static void multiplyNow(Block &block, unsigned first,
+                        const ScaledProduct &product) {
+  static float numbers[kMostDepth * 256];
+  unsigned columns = product.b.rows, part = columns / product.workgroups;
+  for (unsigned i = 0; i < product.workgroups; ++i) {
+    readOperand(block, inWorkgroup(product.b.numbers, first + i), 0, part,
+                kDepthBytes, numbers + i * part, 1, columns);
+  }
+  for (unsigned i = 0; i < product.workgroups; ++i) {
+    multiplyRows(block, first + i, product, numbers);
+  }
+}
+
+/// Notes what the workgroup of a rank reads of an operand: rows of numbers, and
+/// their scales.
+static bool touchScaled(Warp &warp, unsigned rank, const ScaledOperand &operand,
+                        unsigned rows, Stamp stamp) {
+  return touchOperand(warp, inWorkgroup(operand.numbers, rank), 0, rows,
+                      kDepthBytes, stamp) &&
+         touchTensor(warp, {rank}, operand.column,
                      (operand.rows + kRowsOfColumn - 1) / kRowsOfColumn, false,
+                     stamp);
+}
+
+/// Notes what it reads and writes.
+static bool touchProduct(Warp &warp, unsigned rank,
+                         const ScaledProduct &product, Stamp stamp) {
+  return touchTensor(warp, {rank}, product.column, product.b.rows, true,
+                     stamp) &&
+         touchScaled(warp, rank, product.a, product.a.rows, stamp) &&
+         touchScaled(warp, rank, product.b, product.b.rows / product.workgroups,
                      stamp);
 }
 
@@ -149,11 +178,13 @@ void modelc::ptx::issueScaledProduct(Warp &warp, const Instruction &i) {
     ScaledProduct product;
     Stamp stamp = warp.stamp(Queue::Tensor);
     if (!readProduct(warp, i, lane, product) ||
-        !touchTensor(warp, {warp.rank}, product.column, product.b.rows, true,
-                     stamp) ||
-        !touchScaled(warp, product.a, stamp) ||
-        !touchScaled(warp, product.b, stamp)) {
+        !areTogether(warp, product.workgroups)) {
       return;
+    }
+    for (unsigned part = 0; part < product.workgroups; ++part) {
+      if (!touchProduct(warp, warp.rank + part, product, stamp)) {
+        return;
+      }
     }
     warp.groups[unsigned(Queue::Tensor)].any = true;
     doLater(warp, Order::Tensor,
@@ -182,20 +213,27 @@ void modelc::ptx::copyScales(Warp &warp, const Instruction &i) {
     Stamp stamp = warp.stamp(Queue::Tensor);
     if (!readColumn(warp, i.operands[0], lane, column) ||
         !decodeDescriptor(warp, warp.value(i.operands[1], lane),
-                          Generation::Tensor, from)) {
+                          Generation::Tensor, from) ||
+        !areTogether(warp, i.how)) {
       return;
     }
     if (from.swizzleBytes) {
       warp.fail("expected scales of blocks without a swizzle");
       return;
     }
-    if (!touchOperand(warp, from, 0, kCopiedRows, kCopiedBytes, stamp) ||
-        !touchTensor(warp, {warp.rank}, column, kCopiedColumns, true, stamp)) {
-      return;
+    unsigned first = warp.rank, last = first + i.how;
+    for (unsigned rank = first; rank < last; ++rank) {
+      if (!touchOperand(warp, inWorkgroup(from, rank), 0, kCopiedRows,
+                        kCopiedBytes, stamp) ||
+          !touchTensor(warp, {rank}, column, kCopiedColumns, true, stamp)) {
+        return;
+      }
     }
     warp.groups[unsigned(Queue::Tensor)].any = true;
-    doLater(warp, Order::Tensor, [&warp, from, column] {
-      copyNow(*warp.block, warp.rank, from, column);
+    doLater(warp, Order::Tensor, [&warp, from, column, first, last] {
+      for (unsigned rank = first; rank < last; ++rank) {
+        copyNow(*warp.block, rank, inWorkgroup(from, rank), column);
+      }
     });
   });
 }

@@ -223,8 +223,7 @@ static Handler scaledHandlerOf(Instruction &i, ArrayRef<StringRef> modifiers) {
       (has(modifiers, "kind::mxf4") && has(modifiers, "scale_vec::2X"));
   i.shape[1] = isFine ? 16 : 32;
   i.shape[2] = isEight ? 32 : 64;
-  return known && i.how == 1 && i.operands.size() == 7 ? issueScaledProduct
-                                                       : nullptr;
+  return known && i.operands.size() == 7 ? issueScaledProduct : nullptr;
 }
 
 static Handler handlerOf(Instruction &i, ArrayRef<StringRef> modifiers) {
@@ -248,8 +247,7 @@ static Handler handlerOf(Instruction &i, ArrayRef<StringRef> modifiers) {
   }
   if (what == "cp") {
     bool ofScales = has(modifiers, "32x128b") && has(modifiers, "warpx4");
-    return ofScales && i.how == 1 && i.operands.size() == 2 ? copyScales
-                                                            : nullptr;
+    return ofScales && i.operands.size() == 2 ? copyScales : nullptr;
   }
   return what == "commit"                      ? commitProducts
          : what == "alloc"                     ? allocate

@@ -16,11 +16,16 @@ struct Parts {
 bool touchTensor(Warp &warp, const Parts &parts, uint32_t column,
                  uint32_t columns, bool writes, Stamp stamp);
 
+/// Whether the warp is of the first of so many workgroups that took their
+/// columns together; fails if not.
+bool areTogether(Warp &warp, unsigned workgroups);
+
 /// [d], A or [A], B, descriptor, adds; `how` workgroups together.
 void issueProduct(Warp &warp, const Instruction &i);
-/// [d], A, B, descriptor, [scales of A], [scales of B], adds
+/// [d], A, B, descriptor, [scales of A], [scales of B], adds; `how` workgroups
+/// together.
 void issueScaledProduct(Warp &warp, const Instruction &i);
-/// [d], descriptor: scales of blocks, 128 rows.
+/// [d], descriptor: scales of blocks, 128 rows, in each of `how` workgroups.
 void copyScales(Warp &warp, const Instruction &i);
 /// [barrier][, ranks]: one arrival when all that the wave has queued is done,
 /// in its own workgroup or in those whose bits are set.

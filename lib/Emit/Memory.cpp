@@ -314,8 +314,9 @@ LogicalResult KernelPrinter::printCopyOfScales(CopyOp op) {
            << from;
   }
   Value trip = op.getOffsets().empty() ? Value() : op.getOffsets()[0];
-  line("copyScales" + caller(op) + "(" + text(op.getDestination()) + ", " +
-       placeText(op.getSource(), trip) + ");");
+  std::string pair = op.getWorkgroups().value_or(1) > 1 ? "Pair" : "";
+  line("copyScales" + caller(op, pair) + "(" + text(op.getDestination()) +
+       ", " + placeText(op.getSource(), trip) + ");");
   return success();
 }
 

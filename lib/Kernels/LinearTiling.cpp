@@ -164,7 +164,8 @@ bool Tiling::holdsSums(const LinearShape &shape, const LinearTile &tile,
                         : all + lanes * addresses(tile, row) < registers);
 }
 
-/// Workgroups that multiply together load a part of the weight each.
+/// Workgroups that multiply together load a part of the weight each, and all of
+/// its scales.
 static int64_t ringBytes(const LinearShape &shape, const LinearTile &tile) {
   auto bits = [](Type type) -> int64_t { return type.getIntOrFloatBitWidth(); };
   int64_t ofWeight = products(shape) * tile.n / tile.cluster;
@@ -172,7 +173,7 @@ static int64_t ringBytes(const LinearShape &shape, const LinearTile &tile) {
       tile.m * bits(shape.element) + ofWeight * bits(shape.weightElement());
   int64_t scales =
       shape.blockScales.order.empty() ? 0 : tile.k / shape.blockScales.block;
-  return tile.k * column / 8 + (tile.m + ofWeight) * scales;
+  return tile.k * column / 8 + (tile.m + products(shape) * tile.n) * scales;
 }
 
 std::string Tiling::reasonAgainst(const LinearShape &shape,

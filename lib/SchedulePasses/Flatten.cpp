@@ -177,9 +177,13 @@ void Flattener::use(WaitStep &step, Operation *op) {
 /// A copy to tensor memory is done in the order of the products, by their unit.
 void Flattener::addCopyToTensor(CopyOp copy, WaitStep &step) {
   step.byBarrier = step.inBackground = true;
-  touch(step, copy.getDestination(), Value(), true);
-  touch(step, copy.getSource(),
-        copy.getOffsets().empty() ? Value() : copy.getOffsets()[0], false);
+  Value slot = copy.getOffsets().empty() ? Value() : copy.getOffsets()[0];
+  int64_t own = rank, together = copy.getWorkgroups().value_or(1);
+  for (rank = own; rank < own + together; ++rank) {
+    touch(step, copy.getDestination(), Value(), true);
+    touch(step, copy.getSource(), slot, false);
+  }
+  rank = own;
 }
 
 void Flattener::addCopy(CopyOp copy, WaitStep &step) {

@@ -10,6 +10,9 @@
 //   %y = load %w[%column + %part, %k] : tile<128x64>
 //   mma %acc, %x, %y {workgroups = 2}
 //
+// Scales of blocks of b are small and each unit multiplies all columns: every
+// workgroup loads those of all rows.
+//
 // Where instructions multiply for one workgroup, each asks for its part of what
 // all read alike and sends it to all: the load is marked as `multicast`.
 //
@@ -81,10 +84,24 @@ bool PairWorkgroups::hasCluster() {
 }
 
 bool PairWorkgroups::hasInstruction(MmaOp mma) {
-  std::string a = targetSpelling(mma.getA().getType().getElementType());
-  std::string b = targetSpelling(mma.getB().getType().getElementType());
+  std::string a =
+      targetSpelling(numberType(mma.getA().getType().getElementType()));
+  std::string b =
+      targetSpelling(numberType(mma.getB().getType().getElementType()));
+  auto hasScales = [&](const MmaRow &row) {
+    if (!mma.getAScales()) {
+      return !row.scaled;
+    }
+    TileType words = mma.getAScales().getType();
+    int64_t numbers = mma.getA().getType().getColumns() *
+                      packedNumbers(mma.getA().getType().getElementType());
+    return row.scaleType ==
+               targetSpelling(numberType(words.getElementType())) &&
+           row.scaleBlock * words.getRows() * kScalesPerWord == numbers;
+  };
   return llvm::any_of(target.mma, [&](const MmaRow &row) {
     return row.workgroups == cluster && row.aType == a && row.bType == b &&
+           hasScales(row) &&
            mma.getAccumulator().getType().getRows() == row.m &&
            mma.getB().getType().getRows() <= row.nMax;
   });
@@ -129,16 +146,19 @@ bool PairWorkgroups::sharesB(MmaOp mma) {
                       [&](Value offset) { return dependsOnRow(offset); }) &&
          llvm::none_of(b->getOperands(),
                        [&](Value value) { return dependsOnRow(value); }) &&
-         mma.getB().getType().getRows() % cluster == 0;
+         mma.getB().getType().getRows() % cluster == 0 &&
+         (!mma.getBScales() || !dependsOnRow(mma.getBScales()));
 }
 
-/// Whether every access that goes with the row says where rows end.
+/// Whether every access that goes with the row says where rows end; a box of
+/// scales ends with its buffer, which holds those of whole groups of rows.
 bool PairWorkgroups::clipsRows() {
   return !kernel
               .walk([&](Operation *op) {
                 bool isOpen = false;
                 if (auto load = dyn_cast<LoadOp>(op)) {
                   isOpen = load.getValid().empty() &&
+                           !isBoxOfScales(load.getResult(), target) &&
                            llvm::any_of(load.getOffsets(), [&](Value offset) {
                              return dependsOnRow(offset);
                            });
@@ -157,8 +177,10 @@ bool PairWorkgroups::hasRoles() {
 
 /// Whether waves multiply, and say themselves when they have left a slot.
 bool PairWorkgroups::multipliesInRegisters(MmaOp mma) {
-  std::string a = targetSpelling(mma.getA().getType().getElementType());
-  std::string b = targetSpelling(mma.getB().getType().getElementType());
+  std::string a =
+      targetSpelling(numberType(mma.getA().getType().getElementType()));
+  std::string b =
+      targetSpelling(numberType(mma.getB().getType().getElementType()));
   return llvm::none_of(target.mma, [&](const MmaRow &row) {
     return row.cSpace == OperandSpace::Tensor && row.aType == a &&
            row.bType == b;

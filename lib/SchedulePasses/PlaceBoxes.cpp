@@ -31,13 +31,47 @@ static Phase &phaseOf(Places &places, LoopOp loop, OpBuilder &builder,
   return phase;
 }
 
-/// Whether all that a load asks for is known before `op` of its block.
-static bool isKnownBefore(LoadOp load, Operation *op) {
-  return llvm::all_of(load->getOperands(), [&](Value operand) {
-    Operation *maker = operand.getDefiningOp();
-    return !maker || maker->getBlock() != op->getBlock() ||
-           maker->isBeforeInBlock(op);
-  });
+static bool isKnownBefore(Value value, Operation *op) {
+  Operation *maker = value.getDefiningOp();
+  return !maker || maker->getBlock() != op->getBlock() ||
+         maker->isBeforeInBlock(op);
+}
+
+/// Whether a value is known before `op` of its block, or can be: numbers that
+/// are computed from such ones.
+static bool canBeKnownBefore(Value value, Operation *op) {
+  if (isKnownBefore(value, op)) {
+    return true;
+  }
+  Operation *maker = value.getDefiningOp();
+  return maker->getNumRegions() == 0 && isMemoryEffectFree(maker) &&
+         llvm::all_of(maker->getOperands(), [&](Value operand) {
+           return canBeKnownBefore(operand, op);
+         });
+}
+
+static void computeBefore(Value value, Operation *op) {
+  if (isKnownBefore(value, op)) {
+    return;
+  }
+  Operation *maker = value.getDefiningOp();
+  for (Value operand : maker->getOperands()) {
+    computeBefore(operand, op);
+  }
+  maker->moveBefore(op);
+}
+
+/// Computes all that a load asks for before `op` of its block, if possible.
+static bool makeKnownBefore(LoadOp load, Operation *op) {
+  if (!llvm::all_of(load->getOperands(), [&](Value operand) {
+        return canBeKnownBefore(operand, op);
+      })) {
+    return false;
+  }
+  for (Value operand : load->getOperands()) {
+    computeBefore(operand, op);
+  }
+  return true;
 }
 
 Value modelc::makeBox(Places &places, LoadOp load, LoopOp loop) {
@@ -50,17 +84,18 @@ Value modelc::makeBox(Places &places, LoadOp load, LoopOp loop) {
   Location loc = load.getLoc();
   OpBuilder builder(load);
   Operation *wait = places.ofLoop[loop].wait;
-  if (wait && isKnownBefore(load, wait)) {
+  if (wait && makeKnownBefore(load, wait)) {
     builder.setInsertionPoint(wait);
   }
   Value trip = tripOf(builder, loop);
   Phase &phase = phaseOf(places, loop, builder, trip);
   phase.arrive.setBytes(*phase.arrive.getBytes() + tile.getBytes());
-  auto copy = CopyOp::create(
-      builder, loc, TokenType::get(load.getContext()), load.getSource(),
-      load.getOffsets(), place, trip, Value(), Value(), Value(),
-      load.getValid(), phase.full, load.getDimsAttr(), IntegerAttr(),
-      builder.getUnitAttr(), load->getAttrOfType<UnitAttr>(kMulticast));
+  auto copy =
+      CopyOp::create(builder, loc, TokenType::get(load.getContext()),
+                     load.getSource(), load.getOffsets(), place, trip, Value(),
+                     Value(), Value(), load.getValid(), phase.full,
+                     load.getDimsAttr(), IntegerAttr(), builder.getUnitAttr(),
+                     load->getAttrOfType<UnitAttr>(kMulticast), IntegerAttr());
   if (phase.wait->isBeforeInBlock(copy)) {
     phase.wait->moveAfter(copy);
   }
@@ -68,13 +103,13 @@ Value modelc::makeBox(Places &places, LoadOp load, LoopOp loop) {
 }
 
 Value modelc::scalesInTensor(Places &places, OpBuilder &builder, Value box,
-                             Value trip) {
+                             Value trip, IntegerAttr workgroups) {
   auto tile = cast<TileType>(box.getType());
   Location loc = locOfPart(box.getLoc(), "in_tensor");
   Value place = makeAlloc(places, loc, tile.with(Space::Tensor, {}));
   CopyOp::create(builder, loc, TokenType::get(loc.getContext()), box, trip,
                  place, ValueRange(), Value(), Value(), Value(), ValueRange(),
                  Value(), DenseI64ArrayAttr(), IntegerAttr(), UnitAttr(),
-                 UnitAttr());
+                 UnitAttr(), workgroups);
   return place;
 }

@@ -97,7 +97,8 @@ CopyOp modelc::copyByLanes(OpBuilder &builder, LoadOp load, Value place,
       builder, load.getLoc(), TokenType::get(load.getContext()),
       load.getSource(), load.getOffsets(), place, trip, load.getRows(),
       load.getPageTable(), load.getSequence(), load.getValid(), Value(),
-      load.getDimsAttr(), load.getPageSizeAttr(), UnitAttr(), UnitAttr());
+      load.getDimsAttr(), load.getPageSizeAttr(), UnitAttr(), UnitAttr(),
+      IntegerAttr());
 }
 
 Value modelc::makePlace(Places &places, LoadOp load, LoopOp loop) {
@@ -224,8 +225,9 @@ static void accumulateInTensor(Places &places, MmaOp mma, Operands boxes,
                                       arith::CmpIPredicate::sgt, trip, first);
   Value aScales, bScales;
   if (boxes.aScales) {
-    aScales = scalesInTensor(places, builder, boxes.aScales, trip);
-    bScales = scalesInTensor(places, builder, boxes.bScales, trip);
+    IntegerAttr workgroups = mma.getWorkgroupsAttr();
+    aScales = scalesInTensor(places, builder, boxes.aScales, trip, workgroups);
+    bScales = scalesInTensor(places, builder, boxes.bScales, trip, workgroups);
   }
   auto now = MmaOp::create(builder, loc, TokenType::get(mma.getContext()),
                            place, boxes.a, boxes.b, trip, trip, later,

@@ -55,9 +55,10 @@ mlir::Value makeBox(Places &places, schedule::LoadOp load,
 
 /// Scales in tensor memory, copied there every trip from the box that lands in
 /// shared memory. One unit copies and multiplies in the order in which it is
-/// asked: the copies need no wait.
+/// asked: the copies need no wait. `workgroups`: that copy their own together.
 mlir::Value scalesInTensor(Places &places, mlir::OpBuilder &builder,
-                           mlir::Value box, mlir::Value trip);
+                           mlir::Value box, mlir::Value trip,
+                           mlir::IntegerAttr workgroups);
 
 /// All lanes copy what `load` reads into a place, of a ring that of `trip`.
 schedule::CopyOp copyByLanes(mlir::OpBuilder &builder, schedule::LoadOp load,

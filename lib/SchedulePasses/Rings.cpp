@@ -160,5 +160,5 @@ void modelc::copyAt(OpBuilder &builder, const Ring &ring, CopyOp copy,
                  copy.getRows(), copy.getPageTable(), there(copy.getSequence()),
                  valid, copy.getArrives(), copy.getDimsAttr(),
                  copy.getPageSizeAttr(), copy.getBoxAttr(),
-                 copy.getMulticastAttr());
+                 copy.getMulticastAttr(), copy.getWorkgroupsAttr());
 }

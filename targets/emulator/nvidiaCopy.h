@@ -236,6 +236,11 @@ DEV void loadBoxOfPair(void *shared, const TensorMap &map, int x, int y,
   emulator::nvidia::loadBox(shared, map, 2, {x, y, 0},
                             emulator::nvidia::barrierOf(full, rank));
 }
+DEV void loadBoxOfPair(void *shared, const TensorMap &map, int x, int y, int z,
+                       Barrier &full, int rank) {
+  emulator::nvidia::loadBox(shared, map, 3, {x, y, z},
+                            emulator::nvidia::barrierOf(full, rank));
+}
 DEV void loadBoxToRanks(void *shared, const TensorMap &map, int x, int y,
                         Barrier &full, int ranks) {
   using namespace emulator;

@@ -10,7 +10,7 @@ namespace emulator::nvidia {
 
 using modelc::ScaleType;
 
-/// One product of a workgroup. `block`: numbers that share a scale.
+/// One product. `block`: numbers that share a scale.
 struct ScaledMma {
   uint32_t d, instruction, scalesOfA, scalesOfB;
   uint64_t a, b;
@@ -18,12 +18,13 @@ struct ScaledMma {
   int block;
   ScaleType scale;
   bool isEight = false; // numbers of e4m3, else of e2m1
+  int workgroups = 1;   // each with its rows of a and d and a part of b
 
   /// Numbers along K.
   int depth() const { return isEight ? 32 : 64; }
 };
 
-/// Its instruction descriptor, taken apart.
+/// Its instruction descriptor, taken apart; `rows` of one workgroup.
 struct ScaledInstruction {
   int rows, columns, firstOfA, firstOfB;
 };
@@ -31,8 +32,9 @@ struct ScaledInstruction {
 constexpr int kScaledDepth = 64;
 
 inline ScaledInstruction decodeScaled(uint32_t word, const ScaledMma &op) {
-  ScaledInstruction shape{int(word >> 24 & 31) << 4, int(word >> 17 & 63) << 3,
-                          int(word >> 29 & 3), int(word >> 4 & 3)};
+  ScaledInstruction shape{(int(word >> 24 & 31) << 4) / op.workgroups,
+                          int(word >> 17 & 63) << 3, int(word >> 29 & 3),
+                          int(word >> 4 & 3)};
   const uint32_t type = op.isEight ? 0 : 1;
   if ((word >> 7 & 7) != type || (word >> 10 & 3) != type) {
     fail("instruction descriptor 0x%08x: expected operands of %s", word,
@@ -48,7 +50,7 @@ inline ScaledInstruction decodeScaled(uint32_t word, const ScaledMma &op) {
   }
   if (shape.rows != 128 || shape.columns < 8 || shape.columns > 256) {
     fail("instruction descriptor 0x%08x: no instruction of %d x %d", word,
-         shape.rows, shape.columns);
+         shape.rows * op.workgroups, shape.columns);
   }
   const int scales = op.depth() / op.block;
   if (shape.firstOfA % scales || shape.firstOfB % scales) {
@@ -76,12 +78,9 @@ inline float scaleAt(TensorMemory &tensor, const ScaledMma &op,
                      : std::ldexp(1.0f, int(bits) - 127);
 }
 
-/// `count` rows of an operand times their scales, into out[row * rowStep + k *
-/// depthStep].
-inline void readScaled(Block &block, const ScaledMma &op, uint64_t descriptor,
-                       uint32_t scales, int first, int count, float *out,
-                       int rowStep, int depthStep) {
-  TensorMemory &tensor = stateOf(block).tensor;
+/// `count` rows of an operand, into out[row * rowStep + k * depthStep].
+inline void readNumbers(Block &block, const ScaledMma &op, uint64_t descriptor,
+                        int count, float *out, int rowStep, int depthStep) {
   const SharedOperand operand = decodeBlackwell(descriptor, Major::K, 1);
   for (int row = 0; row < count; ++row) {
     for (int k = 0; k < op.depth(); ++k) {
@@ -93,30 +92,45 @@ inline void readScaled(Block &block, const ScaledMma &op, uint64_t descriptor,
         noteRead(bytes, 16);
       }
       const int stored = uint8_t(bytes[at % 16]);
-      const float scale =
-          scaleAt(tensor, op, scales, row, first + k / op.block);
       out[row * rowStep + k * depthStep] =
-          (op.isEight ? decode(kE4M3, uint32_t(stored))
-                      : decode(kE2M1, stored >> k % 2 * 4 & 15)) *
-          scale;
+          op.isEight ? decode(kE4M3, uint32_t(stored))
+                     : decode(kE2M1, stored >> k % 2 * 4 & 15);
     }
   }
 }
 
-inline void runScaled(Block &block, const ScaledMma &op) {
+/// Numbers times the scales of their rows, of which the block's tensor memory
+/// has those from byte `first` on.
+inline void scaleNumbers(Block &block, const ScaledMma &op, uint32_t scales,
+                         int first, int count, const float *numbers, float *out,
+                         int rowStep, int depthStep) {
+  TensorMemory &tensor = stateOf(block).tensor;
+  for (int row = 0; row < count; ++row) {
+    for (int k = 0; k < op.depth(); ++k) {
+      const int at = row * rowStep + k * depthStep;
+      out[at] =
+          numbers[at] * scaleAt(tensor, op, scales, row, first + k / op.block);
+    }
+  }
+}
+
+/// The rows of one block of those that multiply; `numbers` of b are of all.
+inline void multiplyScaled(Block &block, const ScaledMma &op,
+                           const ScaledInstruction &shape,
+                           const float *numbers) {
   static float a[128 * kScaledDepth], b[kScaledDepth * 256], d[128 * 256];
-  const ScaledInstruction shape = decodeScaled(op.instruction, op);
   TensorMemory &tensor = stateOf(block).tensor;
   const int first = takenColumn(tensor, op.d, shape.columns);
-  if (op.d >> 16 != 0 || tensor.workgroups != 1) {
+  if (op.d >> 16 != 0 || tensor.workgroups != op.workgroups) {
     fail("a product with scales into lane %u of columns that %d workgroups "
-         "took, expected 0 and 1",
-         op.d >> 16, tensor.workgroups);
+         "took, expected 0 and %d",
+         op.d >> 16, tensor.workgroups, op.workgroups);
   }
-  readScaled(block, op, op.a, op.scalesOfA, shape.firstOfA, shape.rows, a,
-             op.depth(), 1);
-  readScaled(block, op, op.b, op.scalesOfB, shape.firstOfB, shape.columns, b, 1,
-             shape.columns);
+  readNumbers(block, op, op.a, shape.rows, a, op.depth(), 1);
+  scaleNumbers(block, op, op.scalesOfA, shape.firstOfA, shape.rows, a, a,
+               op.depth(), 1);
+  scaleNumbers(block, op, op.scalesOfB, shape.firstOfB, shape.columns, numbers,
+               b, 1, shape.columns);
   for (int i = 0; i < shape.rows * shape.columns; ++i) {
     d[i] = op.add ? std::bit_cast<float>(
                         tensor.at(i / shape.columns, first + i % shape.columns))
@@ -129,20 +143,38 @@ inline void runScaled(Block &block, const ScaledMma &op) {
   }
 }
 
+inline void runScaled(const Together &blocks, const ScaledMma &op) {
+  static float numbers[kScaledDepth * 256];
+  const ScaledInstruction shape = decodeScaled(op.instruction, op);
+  const int part = shape.columns / op.workgroups;
+  for (int i = 0; i < op.workgroups; ++i) {
+    readNumbers(*blocks[size_t(i)], op, op.b, part, numbers + i * part, 1,
+                shape.columns);
+  }
+  for (int i = 0; i < op.workgroups; ++i) {
+    multiplyScaled(*blocks[size_t(i)], op, shape, numbers);
+  }
+}
+
 inline void issueScaled(const ScaledMma &op) {
-  Block *block = self().block;
+  Together blocks = togetherWith(*self().block, op.workgroups);
   later(lateMatrix(), kTensorQueue, "a multiplication into tensor memory",
-        [block, op] { runScaled(*block, op); });
+        [blocks, op] { runScaled(blocks, op); });
 }
 
 /// 32 rows of 16 bytes to four columns of the lanes of every wave.
-inline void runScales(Block &block, uint32_t d, uint64_t descriptor) {
+inline void runScales(Block &block, uint32_t d, uint64_t descriptor,
+                      int workgroups) {
   constexpr int kRows = 32, kColumns = 4, kBytes = 16;
   TensorMemory &tensor = stateOf(block).tensor;
   const int first = takenColumn(tensor, d, kColumns);
   const SharedOperand from = decodeBlackwell(descriptor, Major::K, 1);
   if (d >> 16 != 0) {
     fail("scales are copied to lane %u, expected 0", d >> 16);
+  }
+  if (tensor.workgroups != workgroups) {
+    fail("a copy of scales by %d workgroups into columns that %d took",
+         workgroups, tensor.workgroups);
   }
   for (int row = 0; row < kRows; ++row) {
     const uint32_t at =
@@ -155,10 +187,15 @@ inline void runScales(Block &block, uint32_t d, uint64_t descriptor) {
   }
 }
 
-inline void issueScales(uint32_t d, uint64_t descriptor) {
-  Block *block = self().block;
+/// In each of the workgroups, from its own shared memory.
+inline void issueScales(uint32_t d, uint64_t descriptor, int workgroups) {
+  Together blocks = togetherWith(*self().block, workgroups);
   later(lateMatrix(), kTensorQueue, "a copy of scales to tensor memory",
-        [block, d, descriptor] { runScales(*block, d, descriptor); });
+        [blocks, d, descriptor, workgroups] {
+          for (int i = 0; i < workgroups; ++i) {
+            runScales(*blocks[size_t(i)], d, descriptor, workgroups);
+          }
+        });
 }
 
 } // namespace emulator::nvidia

@@ -199,23 +199,32 @@ DEV void tensorMmaFp8OfPair(uint32_t d, uint64_t a, uint64_t b,
                             uint32_t instruction, bool add) {
   emulator::nvidia::issueShared(d, a, b, instruction, add, 1, 2);
 }
-DEV void tensorMmaNvf4(uint32_t d, uint64_t a, uint64_t b, uint32_t instruction,
-                       uint32_t scalesOfA, uint32_t scalesOfB, bool add) {
-  emulator::nvidia::issueScaled(
-      {d, instruction, scalesOfA, scalesOfB, a, b, add, 16, ScaleType::E4M3});
-}
-DEV void tensorMmaMxf4(uint32_t d, uint64_t a, uint64_t b, uint32_t instruction,
-                       uint32_t scalesOfA, uint32_t scalesOfB, bool add) {
-  emulator::nvidia::issueScaled(
-      {d, instruction, scalesOfA, scalesOfB, a, b, add, 32, ScaleType::E8M0});
-}
-DEV void tensorMmaMx8(uint32_t d, uint64_t a, uint64_t b, uint32_t instruction,
-                      uint32_t scalesOfA, uint32_t scalesOfB, bool add) {
+template <int Workgroups>
+DEV void tensorMmaScaled(uint32_t d, uint64_t a, uint64_t b,
+                         uint32_t instruction, uint32_t scalesOfA,
+                         uint32_t scalesOfB, bool add, int block,
+                         ScaleType type, bool isEight = false) {
   emulator::nvidia::issueScaled({d, instruction, scalesOfA, scalesOfB, a, b,
-                                 add, 32, ScaleType::E8M0, true});
+                                 add, block, type, isEight, Workgroups});
 }
+#define MODELC_TENSOR_MMA_SCALED(name, workgroups, ...)                        \
+  DEV void name(uint32_t d, uint64_t a, uint64_t b, uint32_t instruction,      \
+                uint32_t scalesOfA, uint32_t scalesOfB, bool add) {            \
+    tensorMmaScaled<workgroups>(d, a, b, instruction, scalesOfA, scalesOfB,    \
+                                add, __VA_ARGS__);                             \
+  }
+MODELC_TENSOR_MMA_SCALED(tensorMmaNvf4, 1, 16, ScaleType::E4M3)
+MODELC_TENSOR_MMA_SCALED(tensorMmaMxf4, 1, 32, ScaleType::E8M0)
+MODELC_TENSOR_MMA_SCALED(tensorMmaMx8, 1, 32, ScaleType::E8M0, true)
+MODELC_TENSOR_MMA_SCALED(tensorMmaNvf4OfPair, 2, 16, ScaleType::E4M3)
+MODELC_TENSOR_MMA_SCALED(tensorMmaMxf4OfPair, 2, 32, ScaleType::E8M0)
+MODELC_TENSOR_MMA_SCALED(tensorMmaMx8OfPair, 2, 32, ScaleType::E8M0, true)
+#undef MODELC_TENSOR_MMA_SCALED
 DEV void tensorCopyScales(uint32_t d, uint64_t from) {
-  emulator::nvidia::issueScales(d, from);
+  emulator::nvidia::issueScales(d, from, 1);
+}
+DEV void tensorCopyScalesOfPair(uint32_t d, uint64_t from) {
+  emulator::nvidia::issueScales(d, from, 2);
 }
 DEV void tensorCommit(Barrier &barrier) {
   emulator::nvidia::commit(barrier, 1u << emulator::self().block->rank);

@@ -90,6 +90,12 @@ DEV void loadBoxOfPair(void *shared, const TensorMap &map, int x, int y, Barrier
                "l"(&map), "r"(x), "r"(y), "r"(clusterAddress(&full, rank))
                : "memory");
 }
+DEV void loadBoxOfPair(void *shared, const TensorMap &map, int x, int y, int z, Barrier &full, int rank) {
+  asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.cta_group::2 [%0], "
+               "[%1, {%2, %3, %4}], [%5];" ::"r"(sharedAddress(shared)),
+               "l"(&map), "r"(x), "r"(y), "r"(z), "r"(clusterAddress(&full, rank))
+               : "memory");
+}
 /// Copies `bytes` (a multiple of 16, both sides 16-byte aligned) into shared memory.
 DEV void loadBulk(void *shared, const void *global, int bytes, Barrier &full) {
   asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(

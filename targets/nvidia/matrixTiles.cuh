@@ -193,12 +193,16 @@ TILE void copyBoxToAll(Place<S> to, const TensorMap &map, int column, int row, B
 }
 
 /// Fills a place with one box of a tensor whose blocks lie as they do there.
-template <Callers By = Callers::All, class S>
-TILE void copyPackedBox(Place<S> to, const TensorMap &map, int column, int row, int outer,
-                        BarrierTrip<Reach::Own> full) {
+template <Callers By = Callers::All, class S, Reach To>
+TILE void copyPackedBox(Place<S> to, const TensorMap &map, int column, int row, int outer, BarrierTrip<To> full) {
   static_assert(S::columnCount <= 256 && S::rowCount <= 256, "expected a box of at most 256 x 256");
-  if (isIssuer<By>()) {
+  if (!isIssuer<By>()) {
+    return;
+  }
+  if constexpr (To == Reach::Own) {
     loadBox(to.at, map, column, row, outer, full.barrier);
+  } else {
+    loadBoxOfPair(to.at, map, column, row, outer, full.barrier, 0);
   }
 }
 

@@ -61,26 +61,34 @@ MODELC_TENSOR_MMA(tensorMmaBf16OfPair, "2", "f16", uint64_t, "%1", "l")
 MODELC_TENSOR_MMA(tensorMmaFp8OfPair, "2", "f8f6f4", uint64_t, "%1", "l")
 #undef MODELC_TENSOR_MMA
 
-#define MODELC_TENSOR_MMA_SCALED(name, kind)                                                                           \
+#define MODELC_TENSOR_MMA_SCALED(name, group, kind)                                                                    \
   DEV void name(uint32_t d, uint64_t a, uint64_t b, uint32_t instruction, uint32_t scalesOfA, uint32_t scalesOfB,      \
                 bool add) {                                                                                            \
     asm volatile("{.reg .pred p;\n\tsetp.ne.b32 p, %6, 0;\n\t"                                                         \
-                 "tcgen05.mma.cta_group::1.kind::" kind " [%0], %1, %2, %3, [%4], [%5], p;}" ::"r"(d),                 \
+                 "tcgen05.mma.cta_group::" group ".kind::" kind " [%0], %1, %2, %3, [%4], [%5], p;}" ::"r"(d),         \
                  "l"(a), "l"(b), "r"(instruction), "r"(scalesOfA), "r"(scalesOfB), "r"(int(add))                       \
                  : "memory");                                                                                          \
   }
 /// d[M, N] = a[M, 64] b[64, N] (+ d where `add`), issued by one thread. Each block of 16 or 32 along K of every row of
 /// a and column of b has a scale in tensor memory: that of row r in lane r % 32 and column r / 32, four bytes in all.
-MODELC_TENSOR_MMA_SCALED(tensorMmaNvf4, "mxf4nvf4.block_scale.scale_vec::4X")
-MODELC_TENSOR_MMA_SCALED(tensorMmaMxf4, "mxf4.block_scale.scale_vec::2X")
+MODELC_TENSOR_MMA_SCALED(tensorMmaNvf4, "1", "mxf4nvf4.block_scale.scale_vec::4X")
+MODELC_TENSOR_MMA_SCALED(tensorMmaMxf4, "1", "mxf4.block_scale.scale_vec::2X")
 /// d[M, N] = a[M, 32] b[32, N], numbers of 8 bits with one scale for each row of 32.
-MODELC_TENSOR_MMA_SCALED(tensorMmaMx8, "mxf8f6f4.block_scale.scale_vec::1X")
+MODELC_TENSOR_MMA_SCALED(tensorMmaMx8, "1", "mxf8f6f4.block_scale.scale_vec::1X")
+/// The same by a pair of workgroups: each has the scales of its 128 rows of a and of all columns of b.
+MODELC_TENSOR_MMA_SCALED(tensorMmaNvf4OfPair, "2", "mxf4nvf4.block_scale.scale_vec::4X")
+MODELC_TENSOR_MMA_SCALED(tensorMmaMxf4OfPair, "2", "mxf4.block_scale.scale_vec::2X")
+MODELC_TENSOR_MMA_SCALED(tensorMmaMx8OfPair, "2", "mxf8f6f4.block_scale.scale_vec::1X")
 #undef MODELC_TENSOR_MMA_SCALED
 
 /// 32 rows of 16 bytes in shared memory, as the descriptor says, to lanes 0 .. 31 of four columns, and the same to the
 /// other lanes. One thread issues; done before the products that it issues afterwards, and behind those it has issued.
 DEV void tensorCopyScales(uint32_t d, uint64_t from) {
   asm volatile("tcgen05.cp.cta_group::1.32x128b.warpx4 [%0], %1;" ::"r"(d), "l"(from) : "memory");
+}
+/// The same in both workgroups of a pair, from the shared memory of each to its own tensor memory.
+DEV void tensorCopyScalesOfPair(uint32_t d, uint64_t from) {
+  asm volatile("tcgen05.cp.cta_group::2.32x128b.warpx4 [%0], %1;" ::"r"(d), "l"(from) : "memory");
 }
 
 /// `barrier` gets one arrival when all tensor multiplications of this thread so far are done.

@@ -179,8 +179,9 @@ TILE void mma(TensorPlace<Rows, Columns> c, TensorPlace<Rows, Words> a, Place<SB
 /// next.
 constexpr int kScaleRows = 128, kScaleStrideBytes = 128;
 
-/// Words of scales to tensor memory, before the products that follow.
-template <Callers By = Callers::All, int Words, int Rows, class S>
+/// Words of scales to tensor memory, before the products that follow. Of a pair each workgroup has its own at the same
+/// addresses.
+template <Callers By = Callers::All, int Workgroups = 1, int Words, int Rows, class S>
 TILE void copyScales(ScalesPlace<Words, Rows> to, Place<S> from) {
   static_assert(S::at(columns(1)) == 16 && S::at(columns(16)) == 256 && S::at(columns(32)) == 4 &&
                     S::at(columns(64)) == 8,
@@ -192,15 +193,20 @@ TILE void copyScales(ScalesPlace<Words, Rows> to, Place<S> from) {
   repeat<Words>([&](auto word) INLINE {
     repeat<Rows / kScaleRows>([&](auto block) INLINE {
       constexpr int row = block.value * kScaleRows, byte = S::at(rows(word.value) | columns(row));
-      tensorCopyScales(to.at(word.value, row),
-                       sharedDescriptorBlackwell(sharedAddress(from.at + byte), kScaleStrideBytes, 16, Swizzle::None));
+      const uint64_t source =
+          sharedDescriptorBlackwell(sharedAddress(from.at + byte), kScaleStrideBytes, 16, Swizzle::None);
+      if constexpr (Workgroups == Pair) {
+        tensorCopyScalesOfPair(to.at(word.value, row), source);
+      } else {
+        tensorCopyScales(to.at(word.value, row), source);
+      }
     });
   });
 }
 
 /// Products of blocks: `k` stored elements a step, of which `steps` share a word of scales.
 struct Tcgen05Nvf4 {
-  static constexpr int k = 32, steps = 1;
+  static constexpr int k = 32, steps = 1, workgroups = 1;
   MODELC_EVERYWHERE static uint32_t instruction(int rows, int columns, int firstScale) {
     return tensorInstructionFp4(rows, columns, ScaleType::E4M3, firstScale);
   }
@@ -210,7 +216,7 @@ struct Tcgen05Nvf4 {
   }
 };
 struct Tcgen05Mxf4 {
-  static constexpr int k = 32, steps = 2;
+  static constexpr int k = 32, steps = 2, workgroups = 1;
   MODELC_EVERYWHERE static uint32_t instruction(int rows, int columns, int firstScale) {
     return tensorInstructionFp4(rows, columns, ScaleType::E8M0, firstScale);
   }
@@ -221,7 +227,7 @@ struct Tcgen05Mxf4 {
 };
 
 struct Tcgen05Mx8 {
-  static constexpr int k = 32, steps = 4;
+  static constexpr int k = 32, steps = 4, workgroups = 1;
   MODELC_EVERYWHERE static uint32_t instruction(int rows, int columns, int firstScale) {
     return tensorInstructionMx8(rows, columns, firstScale);
   }
@@ -231,7 +237,30 @@ struct Tcgen05Mx8 {
   }
 };
 
-/// c (+)= a b^T with scales of blocks in tensor memory.
+struct Tcgen05Nvf4Pair : Tcgen05Nvf4 {
+  static constexpr int workgroups = Pair;
+  TILE_MEMBER static void multiply(uint32_t d, uint64_t a, uint64_t b, uint32_t instruction, uint32_t scalesOfA,
+                                   uint32_t scalesOfB, bool add) {
+    tensorMmaNvf4OfPair(d, a, b, instruction, scalesOfA, scalesOfB, add);
+  }
+};
+struct Tcgen05Mxf4Pair : Tcgen05Mxf4 {
+  static constexpr int workgroups = Pair;
+  TILE_MEMBER static void multiply(uint32_t d, uint64_t a, uint64_t b, uint32_t instruction, uint32_t scalesOfA,
+                                   uint32_t scalesOfB, bool add) {
+    tensorMmaMxf4OfPair(d, a, b, instruction, scalesOfA, scalesOfB, add);
+  }
+};
+struct Tcgen05Mx8Pair : Tcgen05Mx8 {
+  static constexpr int workgroups = Pair;
+  TILE_MEMBER static void multiply(uint32_t d, uint64_t a, uint64_t b, uint32_t instruction, uint32_t scalesOfA,
+                                   uint32_t scalesOfB, bool add) {
+    tensorMmaMx8OfPair(d, a, b, instruction, scalesOfA, scalesOfB, add);
+  }
+};
+
+/// c (+)= a b^T with scales of blocks in tensor memory; of a pair each workgroup has those of its rows of a and of all
+/// columns of b.
 template <Callers By, class I, int Rows, int Columns, class SA, class SB, int Words>
 TILE void mma(TensorPlace<Rows, Columns> c, Place<SA> a, Place<SB> b, ScalesPlace<Words, Rows> scalesOfA,
               ScalesPlace<Words, Columns> scalesOfB, bool add = true) {
@@ -241,10 +270,10 @@ TILE void mma(TensorPlace<Rows, Columns> c, Place<SA> a, Place<SB> b, ScalesPlac
     constexpr int k = step.value * I::k, word = step.value / I::steps;
     constexpr int firstScale = step.value % I::steps * (4 / I::steps);
     constexpr int row = i.value * height, column = j.value * width;
-    constexpr uint32_t instruction = I::instruction(height, width, firstScale);
+    constexpr uint32_t instruction = I::instruction(height * I::workgroups, width, firstScale);
     I::multiply(c.address + i.value * Columns + column, tensorDescriptor(a, SA::at(rows(row) | columns(k))),
-                tensorDescriptor(b, SB::at(rows(column) | columns(k))), instruction, scalesOfA.at(word, row),
-                scalesOfB.at(word, column), add || step.value > 0);
+                tensorDescriptor(b, SB::at(rows(column / I::workgroups) | columns(k))), instruction,
+                scalesOfA.at(word, row), scalesOfB.at(word, column), add || step.value > 0);
   });
 }
 template <class I, int Rows, int Columns, class SA, class SB, int Words>

@@ -181,7 +181,7 @@ schedule.kernel @lonely_workgroup(%m: index) guard [] attributes {waves = 4 : i6
       %z = arith.constant 0.0 : f32
       schedule.yield %z : f32
     } : () -> (!schedule.tile<8x16xf32>)
-    // expected-error @+1 {{expected a product of workgroups of one cluster, got 2 of a cluster of 1}}
+    // expected-error @+1 {{expected workgroups of one cluster together, got 2 of a cluster of 1}}
     %r = schedule.mma %c, %c, %part {workgroups = 2 : i64} : !schedule.tile<16x16xf32>, !schedule.tile<16x16xf32>, !schedule.tile<8x16xf32> -> !schedule.tile<16x16xf32>
   }
 }

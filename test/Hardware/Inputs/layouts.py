@@ -129,6 +129,9 @@ INSTRUCTIONS = {
         # Of two workgroups: the rows of each in its own lanes.
         "Tcgen05Bf16Pair": {"c": row_of_thread},
         "Tcgen05F8Pair": {"c": row_of_thread},
+        "Tcgen05Nvf4Pair": tensor_scales(4),
+        "Tcgen05Mxf4Pair": tensor_scales(2),
+        "Tcgen05Mx8Pair": tensor_scales(1),
     },
 }
 
