@@ -32,13 +32,15 @@ struct Combine {
   Scalar splits = {};
 
   /// Words of scales of a head.
-  int64_t words() const { return shape.headDim / blocks->scales.wordNumbers(); }
+  int64_t words() const {
+    return shape.valueDim / blocks->scales.wordNumbers();
+  }
   /// Tiles that a head is, and results of each: numbers of a stored element.
   int64_t pieces() const {
     return blocks ? words() * blocks->scales.scalesPerWord() : 1;
   }
   int64_t results() const { return blocks ? blocks->together() : 1; }
-  int64_t columns() const { return shape.headDim / pieces() / results(); }
+  int64_t columns() const { return shape.valueDim / pieces() / results(); }
   void declare();
   /// What the loop carries: results of all pieces, then maximum and sum.
   SmallVector<Carried> start() const;
@@ -51,7 +53,7 @@ struct Combine {
 } // namespace
 
 void Combine::declare() {
-  SmallVector<int64_t> extents = {kDynamic, shape.heads, shape.headDim};
+  SmallVector<int64_t> extents = {kDynamic, shape.heads, shape.valueDim};
   if (blocks) {
     extents = blocks->matrixShape();
   }

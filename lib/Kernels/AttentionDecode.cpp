@@ -25,7 +25,7 @@ struct Parts {
   Value result, statistic;
 
   static Parts declare(KernelBuilder &k, const HeadShape &shape) {
-    return {k.buffer("part", {kDynamic, shape.heads, shape.headDim}, k.f32()),
+    return {k.buffer("part", {kDynamic, shape.heads, shape.valueDim}, k.f32()),
             k.buffer("stat", {kDynamic, shape.heads, 2}, k.f32())};
   }
   /// From `column` of the heads from `head` to `limit` in one part.
@@ -49,8 +49,8 @@ struct Decode {
   bool isWhole() const { return tile.maxSplits == 1; }
   void declare();
   void ownPart(Scalar sequence, Scalar kvHead, Scalar split);
-  Softmax walk(Scalar sequence, Scalar kvHead, Value queries, Scalar context,
-               Scalar split);
+  Softmax walk(Scalar sequence, Scalar kvHead, ValueRange queries,
+               Scalar context, Scalar split);
 };
 } // namespace
 
@@ -58,6 +58,7 @@ void Decode::declare() {
   SmallVector<int64_t> cache = {kDynamic, shape.kvHeads, shape.headDim};
   q = k.buffer("q", {kDynamic, shape.heads, shape.headDim}, shape.element);
   keys = k.buffer("k_cache", cache, shape.cacheElement);
+  cache.back() = shape.valueDim;
   values = k.buffer("v_cache", cache, shape.cacheElement);
   if (shape.isScaled()) {
     keyScale = k.buffer("k_scale", {1}, k.f32());
@@ -69,14 +70,14 @@ void Decode::declare() {
   pages = k.buffer("pages", {kDynamic, kDynamic}, k.i32());
   if (isWhole()) {
     out =
-        k.buffer("out", {kDynamic, shape.heads, shape.headDim}, shape.element);
+        k.buffer("out", {kDynamic, shape.heads, shape.valueDim}, shape.element);
   } else {
     parts = Parts::declare(k, shape);
   }
 }
 
 /// The softmax over the keys of one part.
-Softmax Decode::walk(Scalar sequence, Scalar kvHead, Value queries,
+Softmax Decode::walk(Scalar sequence, Scalar kvHead, ValueRange queries,
                      Scalar context, Scalar split) {
   // Whole tiles of keys are dealt to the splits, to the first ones first.
   Scalar tiles = k.name("tiles", ceilDiv(context, tile.keys));
@@ -89,7 +90,7 @@ Softmax Decode::walk(Scalar sequence, Scalar kvHead, Value queries,
       "max(1, context / " + std::to_string(tile.keys) + " + 0.5)";
   expect += isWhole() ? "" : " / splits";
   Value scale = loadScoreScale(k, shape, keyScale);
-  Softmax start = Softmax::start(k, tile.queries, shape.headDim);
+  Softmax start = Softmax::start(k, tile.queries, shape.valueDim);
   auto body = [&](Scalar t, ValueRange carried) {
     Scalar key = k.name("key", (first + t) * static_cast<double>(tile.keys));
     KeyTile next = {keys, values,  pages, sequence,  kvHead,
@@ -105,15 +106,16 @@ void Decode::ownPart(Scalar sequence, Scalar kvHead, Scalar split) {
   Scalar context = k.loadIndex("context", at(contexts, {sequence}), "context");
   Scalar head = k.name("head", kvHead * static_cast<double>(shape.group()));
   Scalar headLimit = head + static_cast<double>(shape.group());
-  auto heads = [&](Value buffer) {
-    return at(buffer, {sequence, head, k.constant(0)})
+  auto heads = [&](Value buffer, int64_t column) {
+    return at(buffer, {sequence, head, k.constant(column)})
         .walks(1, 2)
         .valid({headLimit});
   };
-  Value queries = k.load("queries", {tile.queries, shape.headDim}, heads(q));
+  SmallVector<Value, 2> queries = loadQueries(
+      k, shape, tile.queries, [&](int64_t column) { return heads(q, column); });
   Softmax end = walk(sequence, kvHead, queries, context, split);
   if (isWhole()) {
-    k.store(finishSoftmax(k, shape, end, valueScale), heads(out));
+    k.store(finishSoftmax(k, shape, end, valueScale), heads(out, 0));
     return;
   }
   Scalar part = k.name("part_row", sequence * splits + split);

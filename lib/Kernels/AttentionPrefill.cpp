@@ -40,23 +40,27 @@ void Prefill::declare() {
   SmallVector<int64_t> cache = {kDynamic, shape.kvHeads, shape.headDim};
   q = k.buffer("q", rows, shape.element);
   keys = k.buffer("k_cache", cache, shape.cacheElement);
+  cache.back() = shape.valueDim;
   values = k.buffer("v_cache", cache, shape.cacheElement);
   if (shape.isScaled()) {
     keyScale = k.buffer("k_scale", {1}, k.f32());
     valueScale = k.buffer("v_scale", {1}, k.f32());
   }
   sequences = SequenceArguments::declare(k);
+  rows.back() = shape.valueDim;
   out = k.buffer("out", rows, shape.element);
 }
 
 void Prefill::ownQueries(const Sequence &sequence, Scalar first, Scalar head) {
   Scalar row = sequence.start + first;
-  auto rowsOf = [&](Value buffer) {
-    return at(buffer, {row, head, k.constant(0)})
+  auto rowsOf = [&](Value buffer, int64_t column) {
+    return at(buffer, {row, head, k.constant(column)})
         .walks(0, 2)
         .valid({sequence.end});
   };
-  Value queries = k.load("queries", {tile.queries, shape.headDim}, rowsOf(q));
+  SmallVector<Value, 2> queries =
+      loadQueries(k, shape, tile.queries,
+                  [&](int64_t column) { return rowsOf(q, column); });
   Scalar kvHead = k.name("kv_head", head / static_cast<double>(shape.group()));
   Scalar position = k.name("position", sequence.past + first);
   Scalar seen =
@@ -78,7 +82,7 @@ void Prefill::ownQueries(const Sequence &sequence, Scalar first, Scalar head) {
   }
   trips = k.name("trips", trips);
   Value scale = loadScoreScale(k, shape, keyScale);
-  Softmax start = Softmax::start(k, tile.queries, shape.headDim);
+  Softmax start = Softmax::start(k, tile.queries, shape.valueDim);
   if (tile.isDelayed) {
     start.weights =
         k.fill("weightless", {tile.queries, tile.keys}, shape.element, 0);
@@ -102,7 +106,7 @@ void Prefill::ownQueries(const Sequence &sequence, Scalar first, Scalar head) {
         .values();
   };
   Softmax end = Softmax::of(k.loop("t", trips, expect, start.carried(), body));
-  k.store(finishSoftmax(k, shape, end, valueScale), rowsOf(out));
+  k.store(finishSoftmax(k, shape, end, valueScale), rowsOf(out, 0));
 }
 
 KernelOp kernels::buildAttentionPrefill(OpBuilder &builder, const Label &label,

@@ -34,18 +34,18 @@ static constexpr int64_t kWaveQueries = 16;
 bool Tiling::holdsAttention(const HeadShape &shape, int64_t queries,
                             int64_t keys, int64_t waves) const {
   int64_t lanes = waves * target.execution.waveSize;
-  int64_t words = queries * (2 * keys + shape.headDim + shape.headDim / 2);
+  int64_t words = queries * (2 * keys + shape.valueDim + shape.headDim / 2);
   if (shape.cacheElement != shape.element) {
     int64_t bits = shape.cacheElement.getIntOrFloatBitWidth() +
                    shape.element.getIntOrFloatBitWidth();
     int64_t owners = std::clamp<int64_t>(queries / kWaveQueries, 1, waves);
-    words += owners * 2 * keys * shape.headDim * bits / 32;
+    words += owners * keys * shape.cacheColumns() * bits / 32;
   }
-  int64_t bytes =
-      shape.headDim * keys * shape.cacheElement.getIntOrFloatBitWidth() / 8;
+  int64_t bytes = shape.cacheColumns() * keys *
+                  shape.cacheElement.getIntOrFloatBitWidth() / 8;
   // Two slots of keys and of values, and room for exchanges.
   bool fits =
-      4 * bytes + queries * keys * 4 <= target.shared.maxBytesPerWorkgroup;
+      2 * bytes + queries * keys * 4 <= target.shared.maxBytesPerWorkgroup;
   return fits && words / lanes <= registersPerLane(waves) / 2;
 }
 
@@ -83,12 +83,12 @@ bool Tiling::holdsSums(const HeadShape &shape, const PrefillTile &tile,
   // The weights of the trip before are read while these are made.
   int64_t weights = tile.isDelayed ? tile.keys : tile.keys / 2;
   int64_t scores = tile.queries * (tile.keys + weights);
-  int64_t results = tile.queries * shape.headDim;
+  int64_t results = tile.queries * shape.valueDim;
   if (row.cSpace == OperandSpace::Register) {
     return 10 * (scores + results) <= 7 * most;
   }
   return 3 * scores <= 2 * most &&
-         tile.keys + shape.headDim <= target.tensorMemory.columns;
+         tile.keys + shape.valueDim <= target.tensorMemory.columns;
 }
 
 /// The queries, the slots of keys and of values, what is converted of them, and
@@ -96,7 +96,7 @@ bool Tiling::holdsSums(const HeadShape &shape, const PrefillTile &tile,
 /// memory.
 bool Tiling::holdsOperands(const HeadShape &shape, const PrefillTile &tile,
                            const MmaRow &row) const {
-  int64_t cached = 2 * tile.keys * shape.headDim;
+  int64_t cached = tile.keys * shape.cacheColumns();
   int64_t elements = tile.queries * shape.headDim;
   if (row.cSpace == OperandSpace::Tensor) {
     elements += tile.queries * tile.keys;
@@ -325,7 +325,7 @@ DecodeTile Tiling::decode(OpBuilder &builder, const HeadShape &shape) const {
       llvm::PowerOf2Ceil(llvm::divideCeil(grid, shape.kvHeads)), 1,
       std::max<int64_t>(1, options.maxContext / best.keys));
   best.combineParts = std::min(best.combineParts, best.maxSplits);
-  int64_t lanes = best.combineParts * shape.headDim / kCombineRegisters;
+  int64_t lanes = best.combineParts * shape.valueDim / kCombineRegisters;
   best.combineWaves = llvm::bit_floor<uint64_t>(
       std::clamp<int64_t>(lanes / target.execution.waveSize, 1, 4));
   return best;

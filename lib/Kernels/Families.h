@@ -206,16 +206,23 @@ schedule::KernelOp buildGather(mlir::OpBuilder &builder, const Label &label,
 // Attention
 //===----------------------------------------------------------------------===//
 
-/// Heads of one device, and its cache: K and V are [rows, kvHeads, headDim],
-/// row = page * pageSize + slot.
+/// Heads of one device, and its cache: K is [rows, kvHeads, headDim], V [rows,
+/// kvHeads, valueDim], row = page * pageSize + slot.
 struct HeadShape {
-  int64_t heads = 0, kvHeads = 0, headDim = 0, pageSize = 0;
+  int64_t heads = 0, kvHeads = 0, pageSize = 0;
+  int64_t headDim = 0;     ///< of queries and keys
+  int64_t valueDim = 0;    ///< of values and results
   mlir::Type element;      ///< of queries and results
   mlir::Type cacheElement; ///< 8 bits: over a scale, saturated
   /// How the kernel that joins parts of keys quantises results: in blocks of
   /// whole words of scales of each head.
   std::optional<QuantiseShape> quantise = {};
   int64_t group() const { return heads / kvHeads; }
+  /// Columns of tiles of queries and keys: powers of two that sum up to
+  /// headDim, largest first.
+  llvm::SmallVector<int64_t, 2> keyParts() const;
+  /// Of a key and a value together.
+  int64_t cacheColumns() const { return headDim + valueDim; }
   /// Kernels take k_scale[1] and v_scale[1]: what the cache holds is the key
   /// over k_scale, the value over v_scale.
   bool isScaled() const { return cacheElement.getIntOrFloatBitWidth() == 8; }
@@ -267,10 +274,10 @@ struct DecodeTile {
 };
 
 /// Arguments: q, k_cache, v_cache, [k_scale], contexts, pages, part[sequence *
-/// splits + split, head, headDim], stat[.., head, 2] (maximum, sum), sequences,
-/// splits, pages_per_sequence. Parts are in units of v_scale. Where nothing is
-/// split: q, k_cache, v_cache, [k_scale, v_scale], contexts, pages, out,
-/// sequences, pages_per_sequence.
+/// splits + split, head, valueDim], stat[.., head, 2] (maximum, sum),
+/// sequences, splits, pages_per_sequence. Parts are in units of v_scale. Where
+/// nothing is split: q, k_cache, v_cache, [k_scale, v_scale], contexts, pages,
+/// out, sequences, pages_per_sequence.
 schedule::KernelOp buildAttentionDecode(mlir::OpBuilder &builder,
                                         const Label &label,
                                         const HeadShape &shape,

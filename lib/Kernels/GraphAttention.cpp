@@ -150,7 +150,7 @@ void GraphLowering::launchParts(const HeadShape &shape, const Storage &place,
   Value sequences = plan.sizes.sequences;
   auto [splits, parts] = splitsOf(shape);
   Type f32 = plan.builder.getF32Type();
-  Value part = plan.workspace(parts, {shape.heads, shape.headDim}, f32);
+  Value part = plan.workspace(parts, {shape.heads, shape.valueDim}, f32);
   Value stat = plan.workspace(parts, {shape.heads, 2}, f32);
   SmallVector<Value> arguments = {q, place.buffer, place.values};
   SmallVector<Value> combine = {part, stat};
@@ -174,7 +174,7 @@ model::QuantiseOp GraphLowering::quantiseInParts(model::AttentionOp op,
   model::QuantiseOp quantise = quantiseOf(op);
   bool isPossible =
       quantise && library.decodeTile(shape).maxSplits > 1 &&
-      shape.headDim % quantiseShapeOf(quantise).scales.wordNumbers() == 0;
+      shape.valueDim % quantiseShapeOf(quantise).scales.wordNumbers() == 0;
   return isPossible ? quantise : nullptr;
 }
 

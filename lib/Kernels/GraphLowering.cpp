@@ -196,7 +196,7 @@ HeadShape GraphLowering::headsOf(model::CacheType cache, int64_t heads,
   HeadShape shape;
   shape.heads = heads;
   shape.kvHeads = cache.getKvHeads();
-  shape.headDim = cache.getHeadDim();
+  shape.headDim = shape.valueDim = cache.getHeadDim();
   shape.pageSize = cache.getPage();
   shape.element = element;
   shape.cacheElement = stored(cache.getElementType());

@@ -160,6 +160,7 @@ struct Request {
     shape.heads = settings.integer("heads", 8);
     shape.kvHeads = settings.integer("kv_heads", 2);
     shape.headDim = settings.integer("head_dim", 128);
+    shape.valueDim = settings.integer("value_dim", shape.headDim);
     shape.pageSize = settings.integer("page", 16);
     shape.element = settings.type("element", bf16);
     shape.cacheElement = settings.type("cache", bf16);
@@ -287,7 +288,7 @@ static void buildDecodePart(const Request &r, bool isCombine) {
   tile.combineWaves = s.integer("combine_waves", tile.combineWaves);
   HeadShape shape = r.heads();
   if (isCombine) {
-    shape.quantise = r.quantised(shape.heads * shape.headDim, shape.element);
+    shape.quantise = r.quantised(shape.heads * shape.valueDim, shape.element);
   }
   auto build = isCombine ? buildAttentionCombine : buildAttentionDecode;
   build(r.builder, r.label, shape, tile, r.rows());

@@ -1,5 +1,6 @@
 #include "lib/Kernels/Softmax.h"
 
+#include "llvm/ADT/bit.h"
 #include <cmath>
 #include <limits>
 
@@ -14,8 +15,8 @@ static constexpr double kLog2E = 1.4426950408889634;
 /// all is scaled anew: powers to 2^8 lose nothing in f32 and bf16.
 static constexpr double kSlack = 8;
 
-Softmax Softmax::start(KernelBuilder &k, int64_t queries, int64_t headDim) {
-  return {k.fill("zero", {queries, headDim}, k.f32(), 0),
+Softmax Softmax::start(KernelBuilder &k, int64_t queries, int64_t valueDim) {
+  return {k.fill("zero", {queries, valueDim}, k.f32(), 0),
           k.fill("lowest", {queries, 1}, k.f32(), -kInfinity),
           k.fill("none", {queries, 1}, k.f32(), 0),
           {}};
@@ -42,14 +43,35 @@ KernelBuilder::Values Softmax::values() const {
   return list;
 }
 
-/// A tile of keys or values in the type of the queries.
+SmallVector<int64_t, 2> HeadShape::keyParts() const {
+  SmallVector<int64_t, 2> parts;
+  for (int64_t rest = headDim; rest > 0; rest -= parts.back()) {
+    parts.push_back(llvm::bit_floor<uint64_t>(rest));
+  }
+  return parts;
+}
+
+SmallVector<Value, 2>
+kernels::loadQueries(KernelBuilder &k, const HeadShape &shape, int64_t queries,
+                     llvm::function_ref<Place(int64_t column)> place) {
+  SmallVector<Value, 2> parts;
+  int64_t column = 0;
+  for (int64_t columns : shape.keyParts()) {
+    parts.push_back(k.load("queries", {queries, columns}, place(column)));
+    column += columns;
+  }
+  return parts;
+}
+
+/// Columns of a tile of keys or values in the type of the queries.
 static Value loadCache(KernelBuilder &k, StringRef name, const HeadShape &shape,
-                       Value cache, const KeyTile &tile, Scalar first) {
-  Place place = at(cache, {first, tile.kvHead, k.constant(0)})
+                       Value cache, const KeyTile &tile, Scalar first,
+                       int64_t column, int64_t columns) {
+  Place place = at(cache, {first, tile.kvHead, k.constant(column)})
                     .walks(0, 2)
                     .pages(tile.pages, tile.sequence, shape.pageSize)
                     .valid({tile.context});
-  Value loaded = k.load(name, {tile.count, shape.headDim}, place);
+  Value loaded = k.load(name, {tile.count, columns}, place);
   if (shape.cacheElement == shape.element) {
     return loaded;
   }
@@ -108,18 +130,23 @@ static Value decayedIfAny(KernelBuilder &k, Value sums, Value decay,
 }
 
 Softmax kernels::addKeys(KernelBuilder &k, const HeadShape &shape,
-                         Softmax softmax, Value queries, const KeyTile &tile,
-                         const Mask &mask) {
+                         Softmax softmax, ValueRange queries,
+                         const KeyTile &tile, const Mask &mask) {
   Type f32 = k.f32();
-  int64_t rows = cast<TileType>(queries.getType()).getRows();
+  int64_t rows = cast<TileType>(queries[0].getType()).getRows();
   auto addValues = [&](Value sums, Value weights) {
-    Value values =
-        loadCache(k, "values", shape, tile.values, tile, tile.firstValue);
+    Value values = loadCache(k, "values", shape, tile.values, tile,
+                             tile.firstValue, 0, shape.valueDim);
     return k.mmaPlain("o", sums, weights, values);
   };
-  Value zero = k.fill("zero", {rows, tile.count}, f32, 0);
-  Value keys = loadCache(k, "keys", shape, tile.keys, tile, tile.first);
-  Value products = k.mma("products", zero, queries, keys);
+  Value products = k.fill("zero", {rows, tile.count}, f32, 0);
+  int64_t column = 0;
+  for (auto [part, columns] : llvm::zip_equal(queries, shape.keyParts())) {
+    Value keys = loadCache(k, "keys", shape, tile.keys, tile, tile.first,
+                           column, columns);
+    products = k.mma("products", products, part, keys);
+    column += columns;
+  }
   Value result = softmax.result;
   if (softmax.weights) {
     result = addValues(result, softmax.weights);

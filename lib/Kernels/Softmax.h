@@ -10,7 +10,7 @@
 
 namespace modelc::kernels {
 
-/// Unnormalised result (queries x headDim), largest score and sum of powers of
+/// Unnormalised result (queries x valueDim), largest score and sum of powers of
 /// each query, in base 2. One after the other they are what a loop carries.
 struct Softmax {
   mlir::Value result, maximum, sum;
@@ -18,7 +18,7 @@ struct Softmax {
   /// null where they are added at once.
   mlir::Value weights = {};
 
-  static Softmax start(KernelBuilder &k, int64_t queries, int64_t headDim);
+  static Softmax start(KernelBuilder &k, int64_t queries, int64_t valueDim);
   static Softmax of(mlir::ValueRange carried);
   llvm::SmallVector<Carried> carried() const;
   KernelBuilder::Values values() const;
@@ -50,12 +50,19 @@ struct Mask {
   std::string expect = {}; ///< in what part of the trips it is needed
 };
 
-/// The softmax after another tile of keys. `queries` is queries x headDim.
+/// Queries as tiles of the parts of their columns; `place`: the first column.
+llvm::SmallVector<mlir::Value, 2>
+loadQueries(KernelBuilder &k, const HeadShape &shape, int64_t queries,
+            llvm::function_ref<Place(int64_t column)> place);
+
+/// The softmax after another tile of keys. `queries` is queries x headDim, in
+/// parts.
 /// Where the softmax has weights, the values of the tile before are multiplied
 /// beside the exponentials of this one, and results are scaled anew only where
 /// the maximum has grown by much.
 Softmax addKeys(KernelBuilder &k, const HeadShape &shape, Softmax softmax,
-                mlir::Value queries, const KeyTile &tile, const Mask &mask);
+                mlir::ValueRange queries, const KeyTile &tile,
+                const Mask &mask);
 
 /// 1 / sum of each row, times v_scale[1] if there is one: one division for
 /// each.

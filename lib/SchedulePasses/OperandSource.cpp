@@ -212,7 +212,18 @@ BlockArgument modelc::carriedAccumulator(MmaOp mma) {
                                                       : BlockArgument();
 }
 
+/// The product of the same trip to which this one adds, or null.
+static MmaOp addsTo(MmaOp mma) {
+  auto before = mma.getAccumulator().getDefiningOp<MmaOp>();
+  bool isOwn = before && before->getBlock() == mma->getBlock() &&
+               before.getResult().hasOneUse();
+  return isOwn ? before : MmaOp();
+}
+
 bool modelc::isDrained(MmaOp mma) {
+  if (MmaOp before = addsTo(mma)) {
+    return isDrained(before);
+  }
   auto loop = dyn_cast<LoopOp>(mma->getParentOp());
   return loop && loop.getKind() == LoopKind::Sequence && !isRepeated(loop) &&
          (isZero(mma.getAccumulator()) || carriedAccumulator(mma));

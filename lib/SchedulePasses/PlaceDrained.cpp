@@ -15,6 +15,9 @@
 //     %o0 = mma %O, %P, %V[%t]               arrive %summed[%t] after(%o0)
 //     wait on %summed[%t]
 //
+// A product that adds to another one of the trip (keys in parts) does so in the
+// same place; the barrier arrives after it.
+//
 // The sync orders the stores of all waves before the product; the one of the
 // ring at the top of the next trip orders their loads before its products.
 //
@@ -115,7 +118,43 @@ static void storeForNext(const Found &found, WaitOp read) {
   keepInPlace(loop, indexOfCarried(found.carried), found.operand);
 }
 
+/// Before this op the product must be done, or another one goes on with it.
+static Operation *whereNeeded(MmaOp mma) {
+  Operation *use = firstUse(mma.getResult(), mma->getBlock());
+  return use ? use : *mma.getResult().user_begin();
+}
+
+/// A product that adds to one of the same trip: both in the place of the sums,
+/// which are read when the second is done.
+static void addInPlace(Places &places, MmaOp mma, const MmaRow &row,
+                       LoadOp sums) {
+  Found a = findOperand(places, mma, mma.getA(), row.aSpace);
+  Found b = findOperand(places, mma, mma.getB(), row.bSpace);
+  Value place = sums.getSource();
+  auto wait = cast<WaitOp>(sums->getPrevNode());
+  auto before = *llvm::find_if(place.getUsers(), llvm::IsaPred<MmaOp>);
+  auto arrive = cast<ArriveOp>(*before->getResult(0).user_begin());
+  meetBefore(mma, {a, b});
+  OpBuilder builder(mma);
+  Location loc = mma.getLoc();
+  Value adds = arith::ConstantIntOp::create(builder, loc, 1, 1);
+  auto now = MmaOp::create(builder, loc, TokenType::get(loc.getContext()),
+                           place, a.operand, b.operand, a.slot, b.slot, adds,
+                           mma.getInstructionAttr(), mma.getGridAttr(),
+                           mma.getBTransposedAttr(), builder.getUnitAttr());
+  arrive->moveAfter(now);
+  arrive.getAfterMutable().assign(now.getResult());
+  wait->moveBefore(whereNeeded(mma));
+  sums->moveAfter(wait);
+  mma.getResult().replaceAllUsesWith(sums.getResult());
+  mma.erase();
+}
+
 void modelc::placeDrained(Places &places, MmaOp mma, const MmaRow &row) {
+  if (auto sums = mma.getAccumulator().getDefiningOp<LoadOp>()) {
+    addInPlace(places, mma, row, sums);
+    return;
+  }
   Location loc = mma.getLoc();
   LoopOp loop = sequenceAround(mma);
   BlockArgument carried = carriedAccumulator(mma);
@@ -145,7 +184,7 @@ void modelc::placeDrained(Places &places, MmaOp mma, const MmaRow &row) {
                            mma.getBTransposedAttr(), builder.getUnitAttr());
   Value trip = tripOf(builder, loop);
   arriveAt(builder, loc, done, trip, now.getResult());
-  builder.setInsertionPoint(firstUse(mma.getResult(), mma->getBlock()));
+  builder.setInsertionPoint(whereNeeded(mma));
   WaitOp wait = waitOn(builder, loc, done, trip);
   unsigned index = carried ? indexOfCarried(carried) : 0;
   if (a.carried) {

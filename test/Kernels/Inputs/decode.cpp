@@ -2,16 +2,22 @@
 // kernel that splits nothing.
 #include "run.h"
 
-constexpr int kHeads = 8, kKvHeads = 2, kDim = 64, kGroup = kHeads / kKvHeads;
+#ifndef HEAD_DIM
+#define HEAD_DIM 64
+#define VALUE_DIM 64
+#endif
+
+constexpr int kHeads = 8, kKvHeads = 2, kDim = HEAD_DIM, kValueDim = VALUE_DIM,
+              kGroup = kHeads / kKvHeads;
 
 #ifdef WHOLE
 static void runWhole() {
   Sequences sequences({1, 65, 200, 16}, {1, 1, 1, 1}, 16);
   int count = sequences.count();
-  Allocation<bf16> q(count * kHeads * kDim), out(count * kHeads * kDim);
+  Allocation<bf16> q(count * kHeads * kDim), out(count * kHeads * kValueDim);
   Allocation<CacheElement> keys(sequences.cacheRows() * kKvHeads * kDim);
   CacheScales scales;
-  Allocation<CacheElement> values(sequences.cacheRows() * kKvHeads * kDim);
+  Allocation<CacheElement> values(sequences.cacheRows() * kKvHeads * kValueDim);
   fillRandom(q);
   fillCache(keys, kKeyScale), fillCache(values, kValueScale);
   launch("attention_decode", count * kKvHeads, modelc::attention_decode,
@@ -23,10 +29,10 @@ static void runWhole() {
     for (int h = 0; h < kHeads; ++h) {
       auto exact = attend(sequences, s, sequences.contexts[s] - 1,
                           &q[(s * kHeads + h) * kDim], keys, values, kKvHeads,
-                          h / kGroup, kDim);
+                          h / kGroup, kDim, kValueDim);
       reference.insert(reference.end(), exact.begin(), exact.end());
-      for (int i = 0; i < kDim; ++i) {
-        results.push_back(asDouble(out[(s * kHeads + h) * kDim + i]));
+      for (int i = 0; i < kValueDim; ++i) {
+        results.push_back(asDouble(out[(s * kHeads + h) * kValueDim + i]));
       }
     }
   }
@@ -39,10 +45,10 @@ static void runSplits(int splits) {
   Allocation<bf16> q(count * kHeads * kDim);
   Allocation<CacheElement> keys(sequences.cacheRows() * kKvHeads * kDim);
   CacheScales scales;
-  Allocation<CacheElement> values(sequences.cacheRows() * kKvHeads * kDim);
+  Allocation<CacheElement> values(sequences.cacheRows() * kKvHeads * kValueDim);
   fillRandom(q);
   fillCache(keys, kKeyScale), fillCache(values, kValueScale);
-  Allocation<float> part(count * splits * kHeads * kDim);
+  Allocation<float> part(count * splits * kHeads * kValueDim);
   Allocation<float> stat(count * splits * kHeads * 2);
   launch("attention_decode", count * kKvHeads * splits,
          modelc::attention_decode, q.data(), keys.data(), values.data(),
@@ -53,20 +59,20 @@ static void runSplits(int splits) {
     for (int h = 0; h < kHeads; ++h) {
       auto exact = attend(sequences, s, sequences.contexts[s] - 1,
                           &q[(s * kHeads + h) * kDim], keys, values, kKvHeads,
-                          h / kGroup, kDim);
+                          h / kGroup, kDim, kValueDim);
       reference.insert(reference.end(), exact.begin(), exact.end());
       double best = -INFINITY, sum = 0;
       for (int p = 0; p < splits; ++p) {
         best =
             std::max(best, double(stat[((s * splits + p) * kHeads + h) * 2]));
       }
-      std::vector<double> joined(kDim);
+      std::vector<double> joined(kValueDim);
       for (int p = 0; p < splits; ++p) {
         size_t row = (s * splits + p) * kHeads + h;
         double factor = std::exp2(stat[row * 2] - best);
         sum += factor * stat[row * 2 + 1];
-        for (int i = 0; i < kDim; ++i) {
-          joined[i] += factor * part[row * kDim + i];
+        for (int i = 0; i < kValueDim; ++i) {
+          joined[i] += factor * part[row * kValueDim + i];
         }
       }
       for (double x : joined) {

@@ -4,8 +4,11 @@
 #ifndef HEAD_DIM
 #define HEAD_DIM 64
 #endif
+#ifndef VALUE_DIM
+#define VALUE_DIM HEAD_DIM
+#endif
 
-constexpr int kHeads = 4, kKvHeads = 2, kDim = HEAD_DIM,
+constexpr int kHeads = 4, kKvHeads = 2, kDim = HEAD_DIM, kValueDim = VALUE_DIM,
               kGroup = kHeads / kKvHeads;
 
 int main() {
@@ -13,8 +16,8 @@ int main() {
   Allocation<bf16> q(sequences.tokens * kHeads * kDim);
   Allocation<CacheElement> keys(sequences.cacheRows() * kKvHeads * kDim);
   CacheScales scales;
-  Allocation<CacheElement> values(sequences.cacheRows() * kKvHeads * kDim);
-  Allocation<bf16> out(sequences.tokens * kHeads * kDim);
+  Allocation<CacheElement> values(sequences.cacheRows() * kKvHeads * kValueDim);
+  Allocation<bf16> out(sequences.tokens * kHeads * kValueDim);
   fillRandom(q);
   fillCache(keys, kKeyScale), fillCache(values, kValueScale);
   int tiles = (sequences.longest() + QUERIES - 1) / QUERIES;
@@ -32,10 +35,10 @@ int main() {
       for (int h = 0; h < kHeads; ++h) {
         auto exact =
             attend(sequences, s, position, &q[(row * kHeads + h) * kDim], keys,
-                   values, kKvHeads, h / kGroup, kDim);
+                   values, kKvHeads, h / kGroup, kDim, kValueDim);
         reference.insert(reference.end(), exact.begin(), exact.end());
-        for (int i = 0; i < kDim; ++i) {
-          results.push_back(asDouble(out[(row * kHeads + h) * kDim + i]));
+        for (int i = 0; i < kValueDim; ++i) {
+          results.push_back(asDouble(out[(row * kHeads + h) * kValueDim + i]));
         }
       }
     }

@@ -136,8 +136,8 @@ struct Sequences {
 template <typename Cache>
 std::vector<double> attend(Sequences &sequences, int s, int position,
                            const bf16 *query, Cache &keys, Cache &values,
-                           int kvHeads, int kvHead, int headDim) {
-  std::vector<double> result(headDim), weights(position + 1);
+                           int kvHeads, int kvHead, int headDim, int valueDim) {
+  std::vector<double> result(valueDim), weights(position + 1);
   double sum = 0;
   for (int p = 0; p <= position; ++p) {
     double score = 0;
@@ -149,8 +149,8 @@ std::vector<double> attend(Sequences &sequences, int s, int position,
         std::exp(kKeyScale * score / std::sqrt(double(headDim)));
   }
   for (int p = 0; p <= position; ++p) {
-    size_t base = (size_t(sequences.row(s, p)) * kvHeads + kvHead) * headDim;
-    for (int i = 0; i < headDim; ++i) {
+    size_t base = (size_t(sequences.row(s, p)) * kvHeads + kvHead) * valueDim;
+    for (int i = 0; i < valueDim; ++i) {
       result[i] += kValueScale * weights[p] / sum * asDouble(values[base + i]);
     }
   }
