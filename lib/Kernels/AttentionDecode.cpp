@@ -144,5 +144,9 @@ KernelOp kernels::buildAttentionDecode(OpBuilder &builder, const Label &label,
          [&](ArrayRef<Scalar> index) {
            kernel.ownPart(index[0], index[1], index[2]);
          });
-  return k.finish(label.note);
+  KernelOp built = k.finish(label.note);
+  if (tile.slots) {
+    built->setAttr("slots", builder.getI64IntegerAttr(tile.slots));
+  }
+  return built;
 }

@@ -234,82 +234,85 @@ static constexpr int64_t kJudgedKeys = 2048;
 /// Tiles of a part where nobody judges.
 static constexpr int64_t kPartTiles = 4;
 
+/// Waves that fill a unit where tiles are compared; and that may fill one.
+static constexpr int64_t kJudgedWaves = 8;
+static constexpr int64_t kMoreWaves[] = {12, 16};
+
 SmallVector<DecodeTile> Tiling::decodeTiles(const HeadShape &shape) const {
   SmallVector<DecodeTile> tiles;
   DecodeTile tile;
   tile.queries = std::max<int64_t>(16, llvm::PowerOf2Ceil(shape.group()));
   tile.partTiles = kPartTiles;
-  for (int64_t keys : {64, 32, 16}) {
-    bool isLast = tiles.empty() && keys == 16;
-    if (isLast || holdsAttention(shape, tile.queries, keys, tile.waves)) {
+  for (int64_t waves : {4, 2, 1}) {
+    tile.waves = waves;
+    tile.perUnit = kJudgedWaves / waves;
+    for (int64_t keys : {64, 32, 16}) {
       tile.keys = keys;
-      tiles.push_back(tile);
+      bool isLast = tiles.empty() && keys == 16;
+      if (!isLast && !holdsAttention(shape, tile.queries, keys, waves)) {
+        continue;
+      }
+      for (int64_t slots : {0, 2}) {
+        tile.slots = slots;
+        tiles.push_back(tile);
+      }
     }
   }
   return tiles;
 }
 
-/// Seconds of workgroups that walk the judged keys, as many on every unit as a
-/// tile says.
-static std::vector<FailureOr<double>> judge(const Tiling &tiling,
-                                            OpBuilder &builder,
-                                            const HeadShape &shape,
-                                            ArrayRef<DecodeTile> tiles) {
-  int64_t grid = tiles[0].perUnit * tiling.target.execution.units;
+/// Seconds of a unit for each of its workgroups, which walk the judged keys.
+static std::optional<double> judge(const Tiling &tiling, OpBuilder &builder,
+                                   const HeadShape &shape,
+                                   const DecodeTile &tile) {
+  const Target &target = tiling.target;
+  int64_t grid = tile.perUnit * target.execution.units;
   int64_t sequences = std::max<int64_t>(1, grid / shape.kvHeads);
-  SmallVector<KernelSequence> kernels;
-  for (auto [i, tile] : llvm::enumerate(tiles)) {
-    std::string symbol = "candidate_" + std::to_string(i);
-    kernels.push_back({buildAttentionDecode(builder, {symbol, symbol, ""},
-                                            shape, tile, {1, sequences})});
-  }
+  KernelSequence kernel = {buildAttentionDecode(
+      builder, {"candidate", "candidate", ""}, shape, tile, {1, sequences})};
   double pages = std::ceil(double(kJudgedKeys) / double(shape.pageSize));
-  std::vector<FailureOr<double>> seconds =
-      tiling.options.evaluate(kernels, {{"sequences", double(sequences)},
-                                        {"context", double(kJudgedKeys)},
-                                        {"pages_per_sequence", pages}});
-  for (KernelSequence &sequence : kernels) {
-    sequence.front().erase();
+  FailureOr<double> seconds =
+      tiling.options.evaluate({kernel}, {{"sequences", double(sequences)},
+                                         {"context", double(kJudgedKeys)},
+                                         {"pages_per_sequence", pages}})[0];
+  kernel.front().erase();
+  if (failed(seconds)) {
+    return std::nullopt;
   }
-  return seconds;
+  double start = target.launch.gap + target.launch.ramp;
+  return (*seconds - start) / double(tile.perUnit);
 }
 
 /// More workgroups, and with them parts to join, take less than this for each.
 static constexpr double kWorthIt = 0.95;
 
-/// The fastest of the tiles with two workgroups on a unit; then as many as make
-/// it faster for each.
+/// The fastest of the tiles where few waves fill a unit, then as many as make
+/// it faster. `tiles` begin with those of the fewest workgroups.
 static std::optional<DecodeTile> judged(const Tiling &tiling,
                                         OpBuilder &builder,
                                         const HeadShape &shape,
                                         ArrayRef<DecodeTile> tiles) {
   std::optional<DecodeTile> best;
   double least = std::numeric_limits<double>::infinity();
-  for (auto [time, tile] :
-       llvm::zip_equal(judge(tiling, builder, shape, tiles), tiles)) {
-    if (succeeded(time) && *time < least) {
-      least = *time;
+  auto consider = [&](const DecodeTile &tile) {
+    std::optional<double> each = judge(tiling, builder, shape, tile);
+    double worth = best && tile.perUnit > best->perUnit ? kWorthIt : 1;
+    if (each && *each < worth * least) {
+      least = *each;
       best = tile;
     }
+  };
+  llvm::for_each(tiles, consider);
+  for (int64_t waves : kMoreWaves) {
+    DecodeTile more = best.value_or(tiles[0]);
+    more.perUnit = waves / more.waves;
+    consider(more);
   }
-  if (!best) {
-    return best;
-  }
-  const Launch &launch = tiling.target.launch;
-  double start = launch.gap + launch.ramp;
-  // A part takes as long as the launch that joins it.
-  double trip = (least - start) * double(best->keys) / double(kJudgedKeys);
-  best->partTiles = std::ceil(start / trip);
-  double each = (least - start) / double(best->perUnit);
-  for (int64_t perUnit : {3, 4}) {
-    DecodeTile more = *best;
-    more.perUnit = perUnit;
-    FailureOr<double> time = judge(tiling, builder, shape, more)[0];
-    if (failed(time) || (*time - start) / double(perUnit) >= kWorthIt * each) {
-      break;
-    }
-    each = (*time - start) / double(perUnit);
-    best = more;
+  if (best) {
+    // A part takes as long as the launch that joins it.
+    const Launch &launch = tiling.target.launch;
+    double trip = least * double(best->perUnit * best->keys) / kJudgedKeys;
+    best->partTiles = std::ceil((launch.gap + launch.ramp) / trip);
   }
   return best;
 }

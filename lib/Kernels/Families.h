@@ -266,6 +266,7 @@ schedule::KernelOp buildAttentionPrefill(mlir::OpBuilder &builder,
 struct DecodeTile {
   int64_t queries = 16, keys = 0; ///< rows of the packed group, keys of a trip
   int64_t waves = 4;
+  int64_t slots = 0;         ///< as of PrefillTile
   int64_t maxSplits = 1;     ///< 1: nothing is joined
   int64_t partTiles = 1;     ///< tiles of keys that a part has at least
   int64_t perUnit = 2;       ///< workgroups that fill a unit

@@ -283,6 +283,7 @@ static void buildDecodePart(const Request &r, bool isCombine) {
   tile.queries = s.integer("queries", tile.queries);
   tile.keys = s.integer("keys", 64);
   tile.waves = s.integer("waves", tile.waves);
+  tile.slots = s.integer("slots", tile.slots);
   tile.maxSplits = s.integer("splits", 8);
   tile.combineParts = s.integer("combine_parts", tile.combineParts);
   tile.combineWaves = s.integer("combine_waves", tile.combineWaves);
