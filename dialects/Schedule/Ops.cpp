@@ -1,5 +1,7 @@
 #include "dialects/Schedule/Schedule.h"
 
+#include "mlir/Dialect/Math/IR/Math.h"
+
 using namespace mlir;
 using namespace modelc;
 using namespace modelc::schedule;
@@ -157,6 +159,35 @@ LogicalResult MmaOp::verify() {
       failed(verifyScales(*this, "b", getBScales().getType(), c.getColumns())));
 }
 
+/// The share of `fma_exponentials`, of what has it and fits into it.
+static LogicalResult verifyFmaExponentials(MapOp op) {
+  int64_t share = *op.getFmaExponentials();
+  if (share < 1 || share > kExponentialsShared) {
+    return op.emitOpError("expected 'fma_exponentials' from 1 to ")
+           << kExponentialsShared << ", got " << share;
+  }
+  auto powers = op.getBody().front().getOps<math::Exp2Op>();
+  if (powers.empty()) {
+    return op.emitOpError("expected a 'math.exp2' beside 'fma_exponentials'");
+  }
+  for (math::Exp2Op power : powers) {
+    if (!power.getType().isF32()) {
+      return op.emitOpError("expected 'math.exp2' of f32 beside "
+                            "'fma_exponentials', got ")
+             << power.getType();
+    }
+  }
+  auto tile = cast<TileType>(op.getResult(0).getType());
+  int64_t held =
+      tile.getLayout() ? tile.getLayout().getLayout().inputSize("register") : 0;
+  if (held % kExponentialsShared) {
+    return op.emitOpError("expected a multiple of ")
+           << kExponentialsShared
+           << " elements in a lane beside 'fma_exponentials', got " << held;
+  }
+  return success();
+}
+
 LogicalResult MapOp::verify() {
   if (getResults().empty()) {
     return emitOpError("expected at least one result");
@@ -199,7 +230,7 @@ LogicalResult MapOp::verify() {
              << value.getType();
     }
   }
-  return success();
+  return getFmaExponentials() ? verifyFmaExponentials(*this) : success();
 }
 
 LogicalResult ReduceOp::verify() {

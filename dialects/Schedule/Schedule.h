@@ -88,6 +88,9 @@ class LoopOp;
 
 namespace modelc::schedule {
 
+/// Of so many elements of a lane, `fma_exponentials` of a map counts a share.
+inline constexpr int64_t kExponentialsShared = 8;
+
 /// Registers of 4 bytes of one thread that hold its part of `tile`; as if it
 /// were spread evenly where it has no layout yet. None for a place.
 int64_t registersOf(TileType tile, int64_t threads);

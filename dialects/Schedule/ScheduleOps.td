@@ -194,6 +194,10 @@ def MapOp : ScheduleOp<"map", [SingleBlockImplicitTerminator<"YieldOp">, HasWork
     `arith` and `math` scalar ops only, and those of `vector` that take a packed
     element apart or make one. Without inputs it makes a constant tile.
 
+    `fma_exponentials = n`: n of every 8 elements of a lane take `math.exp2` from
+    a polynomial on the vector units instead of the unit of exponentials, with a
+    relative error of 8.6e-5; below 2^-126 it is zero.
+
     ```mlir
     schedule.kernel @f(%m: index) guard [] attributes {waves = 1 : i64} {
       %c0 = arith.constant 0 : index
@@ -206,7 +210,7 @@ def MapOp : ScheduleOp<"map", [SingleBlockImplicitTerminator<"YieldOp">, HasWork
     }
     ```
   }];
-  let arguments = (ins Variadic<TileType>:$inputs);
+  let arguments = (ins Variadic<TileType>:$inputs, OptionalAttr<I64Attr>:$fma_exponentials);
   let results = (outs Variadic<TileType>:$results);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "`(` $inputs `)` $body attr-dict `:` functional-type($inputs, $results)";

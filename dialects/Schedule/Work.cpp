@@ -118,25 +118,40 @@ static StringRef unitOf(Operation &op) {
   return isFloat ? "fma" : "integer";
 }
 
+/// Instructions of the vector units for one exponential: two of the clamped
+/// argument and its floor, two of the fraction, three of the polynomial, two of
+/// the power of two, the product.
+static constexpr double kFmaExponential = 10;
+
+/// Adds so many operations of a unit.
+static void addVector(WorkList &list, StringRef unit, double amount) {
+  auto *same =
+      llvm::find_if(list, [&](const Work &work) { return work.unit == unit; });
+  if (same == list.end()) {
+    Work work;
+    work.kind = Work::Kind::Vector;
+    work.unit = unit;
+    list.push_back(work);
+    same = &list.back();
+  }
+  same->amount += amount;
+}
+
 WorkList MapOp::getWork() {
   auto tile = cast<TileType>(getResult(0).getType());
   double elements = tile.getNumElements() * replication(tile);
+  double share = double(getFmaExponentials().value_or(0)) / kExponentialsShared;
   WorkList list;
   for (Operation &op : getBody().front()) {
     StringRef unit = unitOf(op);
     if (unit.empty()) {
       continue;
     }
-    auto *same = llvm::find_if(
-        list, [&](const Work &work) { return work.unit == unit; });
-    if (same == list.end()) {
-      Work work;
-      work.kind = Work::Kind::Vector;
-      work.unit = unit;
-      list.push_back(work);
-      same = &list.back();
+    bool isSplit = share > 0 && isa<math::Exp2Op>(op);
+    addVector(list, unit, isSplit ? (1 - share) * elements : elements);
+    if (isSplit) {
+      addVector(list, "fma", share * kFmaExponential * elements);
     }
-    same->amount += elements;
   }
   return list;
 }

@@ -43,6 +43,19 @@ struct Fused {
     return std::fma(a, b, c);
   }
 };
+/// The sum to nearest less what it is too large by, which floats hold exactly.
+struct AddDown {
+  float operator()(float a, float b) const {
+    float sum = a + b, part = sum - a;
+    float error = (a - (sum - part)) + (b - part);
+    return error < 0 ? std::nextafter(sum, -INFINITY) : sum;
+  }
+};
+struct MaximumOrNaN {
+  float operator()(float a, float b) const {
+    return std::isnan(a) || std::isnan(b) ? NAN : std::fmax(a, b);
+  }
+};
 using Negate = std::negate<>;
 struct Absolute {
   template <typename T>
@@ -111,6 +124,10 @@ static Handler one(const Instruction &i) {
 template <typename Op>
 static Handler oneOfFloat(const Instruction &i) {
   return i.flush ? unary<float, Flushing<Op>> : unary<float, Op>;
+}
+template <typename Op>
+static Handler twoOfFloat(const Instruction &i) {
+  return i.flush ? binary<float, Flushing<Op>> : binary<float, Op>;
 }
 template <typename Op>
 static Handler three(const Instruction &i) {
@@ -218,12 +235,29 @@ static Handler handlerOf(StringRef name, const Instruction &i) {
   }
 }
 
+/// Sums that are rounded down and maxima that keep what is not a number.
+static Handler specialHandler(StringRef name, const Instruction &i,
+                              Modifiers modifiers) {
+  if (i.type != Type::F32 || i.operands.size() != 3) {
+    return nullptr;
+  }
+  if (name == "add" && has(modifiers, "rm")) {
+    return twoOfFloat<AddDown>(i);
+  }
+  return name == "max" && has(modifiers, "NaN") ? twoOfFloat<MaximumOrNaN>(i)
+                                                : nullptr;
+}
+
 bool modelc::ptx::decodeFloat(Instruction &i, Modifiers modifiers) {
   i.kind = check::Kind::Vector;
   StringRef name = StringRef(i.name).split('.').first;
-  if (has(modifiers, "sat") || has(modifiers, "rz") || has(modifiers, "rm") ||
-      has(modifiers, "rp") || has(modifiers, "relu") || has(modifiers, "NaN")) {
+  if (has(modifiers, "sat") || has(modifiers, "rz") || has(modifiers, "rp") ||
+      has(modifiers, "relu")) {
     return false;
+  }
+  if (has(modifiers, "rm") || has(modifiers, "NaN")) {
+    i.handler = specialHandler(name, i, modifiers);
+    return i.handler;
   }
   i.handler = has(modifiers, "f32x2") && !i.flush ? widePairHandler(name)
                                                   : handlerOf(name, i);

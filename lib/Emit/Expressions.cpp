@@ -330,9 +330,9 @@ Expression KernelPrinter::operation(Operation *op) {
   } else if (const Spelling *row = spellingOf(op)) {
     bool isBool = op->getResult(0).getType().isInteger(1);
     if (row->form == Form::Call) {
-      result = call(row->text, llvm::map_to_vector(in, [](const Expression &e) {
-                      return e.text;
-                    }));
+      result = call(
+          functionOf(op, row->text),
+          llvm::map_to_vector(in, [](const Expression &e) { return e.text; }));
     } else if (row->form == Form::Prefix) {
       result = {row->text.str() + atLeast(in[0], kPrimary), row->precedence};
     } else if (isBool && isa<arith::AndIOp, arith::OrIOp, arith::XOrIOp>(op)) {

@@ -50,6 +50,10 @@ private:
   llvm::SmallVector<llvm::SmallVector<std::string>> scopes;
 };
 
+/// The function of the prelude that `op` calls: `name`, or that of a map which
+/// splits its exponentials.
+std::string functionOf(mlir::Operation *op, llvm::StringRef name);
+
 /// How elements of a type are called in device code; empty if they are not.
 std::string elementName(mlir::Type type);
 

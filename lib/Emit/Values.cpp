@@ -90,6 +90,14 @@ static bool isConstantMap(MapOp op) {
          matchPattern(body.getTerminator()->getOperand(0), m_Constant());
 }
 
+std::string modelc::functionOf(Operation *op, StringRef name) {
+  auto map = op->getParentOfType<MapOp>();
+  if (!isa<math::Exp2Op>(op) || !map || !map.getFmaExponentials()) {
+    return name.str();
+  }
+  return llvm::formatv("exp2Split<{0}, i.value>", *map.getFmaExponentials());
+}
+
 /// The region as a lambda over the registers of the results.
 LogicalResult KernelPrinter::printMapBody(MapOp op,
                                           ArrayRef<std::string> inputs,
@@ -158,6 +166,10 @@ LogicalResult KernelPrinter::printMap(MapOp op) {
         cast<TileType>(op.getResult(0).getType()).getLayout()) {
       return op.emitOpError("expected results of one layout");
     }
+  }
+  if (op.getFmaExponentials() && !target.execution.addsRoundingDown) {
+    return op.emitOpError("expected a target that adds rounding down beside "
+                          "'fma_exponentials', or no such attribute");
   }
   Block &body = op.getBody().front();
   SmallVector<int> reused = reusedInputs(op, [&](Value input, Value result) {

@@ -83,10 +83,11 @@ struct Execution {
   int64_t maxClusterWorkgroups =
       1; // that share their shared memories, 1 = none
   bool reassignsRegisters =
-      false;                   // waves of a workgroup can have different counts
-  double fp32FlopPerClock = 0; // of one unit, an fma counts two
-  double exp2PerClock = 0;     // of one unit
-  double convertPerClock = 0;  // narrowing float conversions of one unit
+      false; // waves of a workgroup can have different counts
+  bool addsRoundingDown = false; // so that x + 1.5 * 2^23 holds floor(x)
+  double fp32FlopPerClock = 0;   // of one unit, an fma counts two
+  double exp2PerClock = 0;       // of one unit
+  double convertPerClock = 0;    // narrowing float conversions of one unit
 };
 
 /// [clock]

@@ -94,9 +94,10 @@ void Prefill::ownQueries(const Sequence &sequence, Scalar first, Scalar head) {
                             ? select(t < k.constant(1), sequence.context,
                                      key - static_cast<double>(tile.keys))
                             : key;
-    KeyTile next = {keys,      values, sequences.pages,       sequence.index,
-                    kvHead,    key,    sequence.context,      firstValue,
-                    tile.keys, scale,  "1 / (" + expect + ")"};
+    KeyTile next = {
+        keys,      values, sequences.pages,        sequence.index,
+        kvHead,    key,    sequence.context,       firstValue,
+        tile.keys, scale,  "1 / (" + expect + ")", tile.fmaExponentials};
     auto isVisible = [&](Element e) {
       return key + e.column <= position + e.row;
     };

@@ -114,6 +114,11 @@ bool Tiling::holdsOperands(const HeadShape &shape, const PrefillTile &tile,
 // Prefill
 //===----------------------------------------------------------------------===//
 
+/// Of 8 exponentials, beyond half the vector units are the scarcer ones.
+static constexpr int64_t kMostFmaExponentials = 4;
+/// Exponentials are split where that takes less than this: they are less exact.
+static constexpr double kWorthSplitting = 0.98;
+
 SmallVector<PrefillTile> Tiling::candidates(const HeadShape &shape) const {
   SmallVector<PrefillTile> tiles;
   auto consider = [&](PrefillTile tile) {
@@ -154,7 +159,14 @@ static std::string describe(const PrefillTile &tile) {
   if (tile.slots) {
     text += ", " + std::to_string(tile.slots) + " slots";
   }
-  return tile.isDelayed ? text + ", values one trip late" : text;
+  if (tile.isDelayed) {
+    text += ", values one trip late";
+  }
+  if (tile.fmaExponentials) {
+    text += ", " + std::to_string(tile.fmaExponentials) +
+            " of 8 exponentials on the vector units";
+  }
+  return text;
 }
 
 /// Seconds of each tile at one long prompt; their kernels live only as long.
@@ -185,6 +197,30 @@ judge(const Tiling &tiling, OpBuilder &builder, const HeadShape &shape,
   return seconds;
 }
 
+/// The tile with the share of exponentials on the vector units that makes it
+/// fastest, where that is worth the instructions.
+static std::pair<double, PrefillTile>
+splitExponentials(const Tiling &tiling, OpBuilder &builder,
+                  const HeadShape &shape, std::pair<double, PrefillTile> best,
+                  StepRange sizes) {
+  if (!tiling.target.execution.addsRoundingDown) {
+    return best;
+  }
+  SmallVector<PrefillTile> tiles;
+  for (int64_t share = 1; share <= kMostFmaExponentials; ++share) {
+    tiles.push_back(best.second);
+    tiles.back().fmaExponentials = share;
+  }
+  std::pair<double, PrefillTile> split = {kWorthSplitting * best.first, {}};
+  for (auto [time, tile] :
+       llvm::zip_equal(judge(tiling, builder, shape, tiles, sizes), tiles)) {
+    if (succeeded(time) && *time < split.first) {
+      split = {*time, tile};
+    }
+  }
+  return split.second.queries ? split : best;
+}
+
 Chosen<PrefillTile> Tiling::prefill(OpBuilder &builder, const HeadShape &shape,
                                     StepRange sizes) const {
   // A model has one shape of heads: all are judged.
@@ -211,6 +247,10 @@ Chosen<PrefillTile> Tiling::prefill(OpBuilder &builder, const HeadShape &shape,
                          entry.first * 1e6)
         .str();
   };
+  // Shares of one tile: the others would gain as much.
+  if (unitRowFor(shape, judged[0].second)) {
+    judged[0] = splitExponentials(*this, builder, shape, judged[0], sizes);
+  }
   std::string note =
       timed(judged[0]) + ", best of " + std::to_string(judged.size());
   if (judged.size() > 1) {

@@ -253,6 +253,8 @@ struct PrefillTile {
   int64_t waves = 4;
   int64_t slots = 0;      ///< of keys and of values; 0: as the pipeline chooses
   bool isDelayed = false; ///< values are added one trip late
+  /// Of 8 elements of a lane, those whose exponentials the vector units take.
+  int64_t fmaExponentials = 0;
 };
 
 /// Arguments: q, k_cache, v_cache, [k_scale, v_scale], starts, contexts, pages,

@@ -178,6 +178,9 @@ Softmax kernels::addKeys(KernelBuilder &k, const HeadShape &shape,
   Value powers = k.map("powers", f32, with({scores, shift}), [&](Element e) {
     return exp2(multiplyAdd(e[0], scale(e, 2), e[1]));
   });
+  if (tile.fmaExponentials) {
+    powers.getDefiningOp<MapOp>().setFmaExponentials(tile.fmaExponentials);
+  }
   Value added = k.reduce("added", Combiner::Add, powers, 1);
   Value sum = k.map("sum", f32, {softmax.sum, decay, added},
                     [](Element e) { return e[0] * e[1] + e[2]; });

@@ -34,6 +34,7 @@ struct KeyTile {
   int64_t count;     ///< keys of the tile
   mlir::Value scale; ///< of scores, in base 2, 1 x 1; null: that of headDim
   std::string expectFirst = {}; ///< the part of the trips that is the first
+  int64_t fmaExponentials = 0;  ///< as of PrefillTile
 };
 
 /// The scale of scores of a cache whose keys have one: `keyScale` is

@@ -136,6 +136,16 @@ DEV float sqrt(float x) { return std::sqrt(x); }
 DEV float tanh(float x) { return std::tanh(x); }
 DEV float fma(float x, float y, float z) { return std::fma(x, y, z); }
 
+/// The sum to nearest less what it is too large by, which floats hold exactly.
+DEV float addDown(float x, float y) {
+  const float sum = x + y, part = sum - x;
+  const float error = (x - (sum - part)) + (y - part);
+  return error < 0 ? std::nextafter(sum, -INFINITY) : sum;
+}
+DEV float maxOrNaN(float x, float y) {
+  return std::isnan(x) || std::isnan(y) ? NAN : std::fmax(x, y);
+}
+
 DEV float max(float x, float y) { return std::fmax(x, y); }
 DEV float min(float x, float y) { return std::fmin(x, y); }
 DEV float abs(float x) { return std::fabs(x); }

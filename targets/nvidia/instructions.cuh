@@ -18,6 +18,7 @@
 //   sync()  syncGroup<Id, Threads>()  syncWave()  syncCluster()  elect()
 //   shuffle(v, lane)  shuffleXor(v, mask)  shuffleXor<mask>(v)  readFirstLane(v)  uniform(v)
 //   exp2 log2 rcp rsqrt sqrt tanh fma max min abs         f32, approximate except sqrt, fma
+//   addDown(x, y)  maxOrNaN(x, y)                         rounded down; with what is not a number
 //   u32 packBf16(first, second)  f32x2 unpackBf16(u32)  bf16 toBf16(float)  float toFloat(bf16)
 //   u8 packFp4(first, second)                            sm_100a and later
 //   u16 packFp8(first, second)  u32 packFp8(f32x4)  f32x2 unpackFp8(u16)  f32x4 unpackFp8(u32)

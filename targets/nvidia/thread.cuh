@@ -165,6 +165,19 @@ MODELC_UNARY(tanh, "tanh.approx.f32")
 #undef MODELC_UNARY
 DEV float fma(float x, float y, float z) { return __builtin_fmaf(x, y, z); }
 
+/// The sum, rounded down.
+DEV float addDown(float x, float y) {
+  float sum;
+  asm("add.rm.f32 %0, %1, %2;" : "=f"(sum) : "f"(x), "f"(y));
+  return sum;
+}
+/// The larger one; not a number where one of them is none.
+DEV float maxOrNaN(float x, float y) {
+  float larger;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(larger) : "f"(x), "f"(y));
+  return larger;
+}
+
 DEV float max(float x, float y) { return __builtin_fmaxf(x, y); }
 DEV float min(float x, float y) { return __builtin_fminf(x, y); }
 DEV float abs(float x) { return __builtin_fabsf(x); }

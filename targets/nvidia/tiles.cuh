@@ -86,6 +86,25 @@ TILE e4m3x4 toE4m3x4(float first, float second, float third, float fourth) {
 TILE f8 toF8(float x) { return {(uint8_t)packFp8(x, 0.0f)}; }
 TILE float toFloat(f8 x) { return unpackFp8((uint16_t)x.bits)[0]; }
 
+/// 2^x below 129 by a cubic on the vector units, within 8.6e-5 of it; zero below -126. The sum with 1.5 * 2^23, rounded
+/// down, has floor(x) in its last bits.
+TILE float exp2ByFma(float x) {
+  constexpr float base = 12582912;
+  const float clamped = maxOrNaN(x, -127), floored = addDown(clamped, base);
+  const float f = clamped - (floored - base);
+  const float cubic = fma(fma(fma(0.07706704f, f, 0.227644995f), f, 0.695116758f), f, 1.0f);
+  return cubic * asFloat((asBits(floored) + 127) << 23);
+}
+/// 2^x of an element of a lane: of each 8, `Share` are computed so, evenly spread.
+template <int Share, int Element>
+TILE float exp2Split(float x) {
+  if constexpr (Element * Share % 8 < Share) {
+    return exp2ByFma(x);
+  } else {
+    return exp2(x);
+  }
+}
+
 template <class T>
 TILE T uniformValue(T value) {
   return value;

@@ -13,6 +13,16 @@
 // RUN: modelc-opt %s "--kernels-build=target=h200 family=attention-prefill shape=heads:4,kv_heads:2,head_dim:64,cache:f8E4M3FN tile=queries:64,keys:64,slots:3,delayed:1" --schedule-finish | %emit -o %t.h200.f8.h
 // RUN: %emulate -DKERNEL='"%t.h200.f8.h"' -DTHREADS=128 -DDYNAMIC_BYTES=131072 -DQUERIES=64 -DEIGHT_BITS -DKEY_SCALE=0.37f %S/Inputs/prefill.cpp -o %t.h200.f8
 // RUN: env EMULATOR_COPIES=eager EMULATOR_SEED=5 %t.h200.f8 | FileCheck %s
+// RUN: modelc-opt %s "--kernels-build=target=h200 family=attention-prefill shape=heads:4,kv_heads:2,head_dim:64 tile=queries:128,keys:64,waves:8,delayed:1,fma_exponentials:4" --schedule-finish | %emit -o %t.h200.split.h
+// RUN: %emulate -DKERNEL='"%t.h200.split.h"' -DTHREADS=256 -DDYNAMIC_BYTES=163840 -DQUERIES=128 %S/Inputs/prefill.cpp -o %t.h200.split
+// RUN: env EMULATOR_COPIES=lazy %t.h200.split | FileCheck %s
+// RUN: modelc-opt %s "--kernels-build=target=b200 family=attention-prefill shape=heads:4,kv_heads:2,head_dim:64 tile=queries:128,keys:64,slots:2,delayed:1,fma_exponentials:3" --schedule-finish | %emit -o %t.b200.split.h
+// RUN: FileCheck %s --check-prefix=SPLIT < %t.b200.split.h
+// SPLIT: exp2Split<3, i.value>(fma(
+// RUN: %emulate -DKERNEL='"%t.b200.split.h"' -DTHREADS=128 -DDYNAMIC_BYTES=131072 -DQUERIES=128 %S/Inputs/prefill.cpp -o %t.b200.split
+// RUN: env EMULATOR_COPIES=lazy %t.b200.split | FileCheck %s
+// RUN: modelc-opt %s "--kernels-build=target=mi355x family=attention-prefill shape=heads:4,kv_heads:2,head_dim:64 tile=queries:64,keys:64,fma_exponentials:3" --schedule-finish | not %emit -o %t.h 2>&1 | FileCheck %s --check-prefix=REFUSED
+// REFUSED: expected a target that adds rounding down beside 'fma_exponentials', or no such attribute
 // Values are added one trip late, beside the exponentials of the next keys.
 
 // CHECK: prefill: right

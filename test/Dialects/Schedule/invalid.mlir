@@ -267,6 +267,55 @@ func.func @map_results(%c: !schedule.tile<16x16xf32>) {
 
 // -----
 
+func.func @exponentials_share(%c: !schedule.tile<16x16xf32>) {
+  // expected-error @+1 {{expected 'fma_exponentials' from 1 to 8, got 9}}
+  %r = schedule.map (%c) {
+  ^bb0(%v: f32, %row: index, %column: index):
+    %e = math.exp2 %v : f32
+    schedule.yield %e : f32
+  } {fma_exponentials = 9 : i64} : (!schedule.tile<16x16xf32>) -> !schedule.tile<16x16xf32>
+  return
+}
+
+// -----
+
+func.func @exponentials_absent(%c: !schedule.tile<16x16xf32>) {
+  // expected-error @+1 {{expected a 'math.exp2' beside 'fma_exponentials'}}
+  %r = schedule.map (%c) {
+  ^bb0(%v: f32, %row: index, %column: index):
+    %e = math.exp %v : f32
+    schedule.yield %e : f32
+  } {fma_exponentials = 2 : i64} : (!schedule.tile<16x16xf32>) -> !schedule.tile<16x16xf32>
+  return
+}
+
+// -----
+
+func.func @exponentials_type(%c: !schedule.tile<16x16xbf16>) {
+  // expected-error @+1 {{expected 'math.exp2' of f32 beside 'fma_exponentials', got 'bf16'}}
+  %r = schedule.map (%c) {
+  ^bb0(%v: bf16, %row: index, %column: index):
+    %e = math.exp2 %v : bf16
+    schedule.yield %e : bf16
+  } {fma_exponentials = 2 : i64} : (!schedule.tile<16x16xbf16>) -> !schedule.tile<16x16xbf16>
+  return
+}
+
+// -----
+
+#four = #schedule.layout<(register = [0:1, 0:2], lane = [1:0, 2:0, 4:0, 8:0, 0:4], wave = [0:8]) -> (row = 16, column = 16)>
+func.func @exponentials_held(%c: !schedule.tile<16x16xf32, register, #four>) {
+  // expected-error @+1 {{expected a multiple of 8 elements in a lane beside 'fma_exponentials', got 4}}
+  %r = schedule.map (%c) {
+  ^bb0(%v: f32, %row: index, %column: index):
+    %e = math.exp2 %v : f32
+    schedule.yield %e : f32
+  } {fma_exponentials = 2 : i64} : (!schedule.tile<16x16xf32, register, #four>) -> !schedule.tile<16x16xf32, register, #four>
+  return
+}
+
+// -----
+
 func.func @reduce_dimension(%c: !schedule.tile<16x16xf32>) {
   // expected-error @+1 {{expected dimension 0 or 1, got 2}}
   %r = schedule.reduce add %c along 2 : !schedule.tile<16x16xf32> -> !schedule.tile<16x1xf32>
