@@ -129,24 +129,30 @@ static Value decayedIfAny(KernelBuilder &k, Value sums, Value decay,
                 })[0];
 }
 
-Softmax kernels::addKeys(KernelBuilder &k, const HeadShape &shape,
-                         Softmax softmax, ValueRange queries,
-                         const KeyTile &tile, const Mask &mask) {
-  Type f32 = k.f32();
-  int64_t rows = cast<TileType>(queries[0].getType()).getRows();
-  auto addValues = [&](Value sums, Value weights) {
-    Value values = loadCache(k, "values", shape, tile.values, tile,
-                             tile.firstValue, 0, shape.valueDim);
-    return k.mmaPlain("o", sums, weights, values);
-  };
-  Value products = k.fill("zero", {rows, tile.count}, f32, 0);
-  int64_t column = 0;
+/// Of queries and a tile of keys, part by part.
+static Value productsOf(KernelBuilder &k, const HeadShape &shape,
+                        ValueRange queries, const KeyTile &tile) {
+  int64_t rows = cast<TileType>(queries[0].getType()).getRows(), column = 0;
+  Value products = k.fill("zero", {rows, tile.count}, k.f32(), 0);
   for (auto [part, columns] : llvm::zip_equal(queries, shape.keyParts())) {
     Value keys = loadCache(k, "keys", shape, tile.keys, tile, tile.first,
                            column, columns);
     products = k.mma("products", products, part, keys);
     column += columns;
   }
+  return products;
+}
+
+Softmax kernels::addKeys(KernelBuilder &k, const HeadShape &shape,
+                         Softmax softmax, ValueRange queries,
+                         const KeyTile &tile, const Mask &mask) {
+  Type f32 = k.f32();
+  auto addValues = [&](Value sums, Value weights) {
+    Value values = loadCache(k, "values", shape, tile.values, tile,
+                             tile.firstValue, 0, shape.valueDim);
+    return k.mmaPlain("o", sums, weights, values);
+  };
+  Value products = productsOf(k, shape, queries, tile);
   Value result = softmax.result;
   if (softmax.weights) {
     result = addValues(result, softmax.weights);
