@@ -4,6 +4,7 @@
 
 #include "lib/Kernels/Formats.h"
 #include "lib/Kernels/LinearPieces.h"
+#include "lib/Kernels/SixBits.h"
 #include "lib/Kernels/Tiling.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -143,12 +144,15 @@ bool Tiling::holdsSums(const LinearShape &shape, const LinearTile &tile,
   int64_t lanes = tile.waves * target.execution.waveSize;
   int64_t registers = registersPerLane(tile.waves) * lanes;
   // Sums in half of what a lane can have leave too few to scales of blocks: a
-  // tile of 256 x 256 on 4 waves spilled five.
+  // tile of 256 x 256 on 4 waves spilled five. In half of what it has, too few
+  // to blocks that are joined there: on 8 waves it spilled 20.
   if (shape.blockScales.isByKernel()) {
     return holdsProducts(shape, tile, row);
   }
-  if (shape.blockScales &&
-      2 * accumulator >= target.execution.maxRegistersPerThread * lanes) {
+  int64_t most = hasTails(shape.weightElement())
+                     ? registers
+                     : target.execution.maxRegistersPerThread * lanes;
+  if (shape.blockScales && 2 * accumulator >= most) {
     return false;
   }
   int64_t piece = tile.rowParts().front() * tile.columnParts().front();
