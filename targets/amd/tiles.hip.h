@@ -294,71 +294,43 @@ TILE f32x16 mfma32x32x64F8(i32x8 a, i32x8 b, f32x16 c) {
 MODELC_MFMA(Mfma16x16x128F8, 128, f8, i32x8, f32x4, mfma16x16x128F8);
 MODELC_MFMA(Mfma32x32x64F8, 64, f8, i32x8, f32x16, mfma32x32x64F8);
 
-/// Lane l gives the scale of row l % 16 in block l / 16 of four.
-struct Mfma16x16x128F4 {
-  static constexpr int k = 64, a = 16, b = 16, c = 4;
-  static constexpr int firstStep = rows(1);
-  TILE_MEMBER static void multiply(float *c, const f4x2 *a, const f4x2 *b,
-                                   e8m0x4 scalesOfA, e8m0x4 scalesOfB) {
-    const int byte = laneId() / 16 * 8;
-    *(f32x4 *)c = mfmaScaled16x16x128<kFp4, kFp4>(
-        *(const i32x4 *)a, *(const i32x4 *)b, *(f32x4 *)c,
-        (int)(scalesOfA.bits >> byte), (int)(scalesOfB.bits >> byte));
-  }
-};
-struct Mfma16x16x128F4F8 {
-  static constexpr int k = 64, kOfB = 128, a = 16, b = 32, c = 4;
-  static constexpr int firstStep = rows(1);
-  TILE_MEMBER static void multiply(float *c, const f4x2 *a, const f8 *b,
-                                   e8m0x4 scalesOfA, e8m0x4 scalesOfB) {
-    const int byte = laneId() / 16 * 8;
-    *(f32x4 *)c = mfmaScaled16x16x128<kFp4, kFp8>(
-        *(const i32x4 *)a, *(const i32x8 *)b, *(f32x4 *)c,
-        (int)(scalesOfA.bits >> byte), (int)(scalesOfB.bits >> byte));
-  }
-};
-/// 32 numbers of six bits as the instructions take them.
-TILE i32x6 asOperand(const i64x3 &block) {
-  return i32x6{(int)block[0], (int)(block[0] >> 32),
-               (int)block[1], (int)(block[1] >> 32),
-               (int)block[2], (int)(block[2] >> 32)};
+/// The 32 numbers of a lane as the instructions take them: in elements of one,
+/// of pairs, of whole blocks.
+TILE i32x8 asOperand(const f8 *numbers) { return *(const i32x8 *)numbers; }
+TILE i32x4 asOperand(const f4x2 *pairs) { return *(const i32x4 *)pairs; }
+TILE i32x6 asOperand(const i64x3 *block) {
+  const i64x3 &words = *block;
+  return i32x6{(int)words[0], (int)(words[0] >> 32),
+               (int)words[1], (int)(words[1] >> 32),
+               (int)words[2], (int)(words[2] >> 32)};
 }
-template <int Format, class Block>
-struct MfmaOfSixBits {
-  static constexpr int k = 4, a = 1, b = 1, c = 4;
+template <class Element>
+constexpr int kPerLane = 1;
+template <>
+constexpr int kPerLane<f8> = 32;
+template <>
+constexpr int kPerLane<f4x2> = 16;
+
+/// Lane l gives the scale of row l % 16 in block l / 16 of four.
+template <int FormatA, class A, int FormatB = FormatA, class B = A>
+struct MfmaOfBlocks {
+  static constexpr int a = kPerLane<A>, b = kPerLane<B>, c = 4;
+  static constexpr int k = 4 * a, kOfB = 4 * b;
   static constexpr int firstStep = rows(1);
-  TILE_MEMBER static void multiply(float *c, const Block *a, const Block *b,
+  TILE_MEMBER static void multiply(float *c, const A *a, const B *b,
                                    e8m0x4 scalesOfA, e8m0x4 scalesOfB) {
     const int byte = laneId() / 16 * 8;
-    *(f32x4 *)c = mfmaScaled16x16x128<Format, Format>(
-        asOperand(*a), asOperand(*b), *(f32x4 *)c,
-        (int)(scalesOfA.bits >> byte), (int)(scalesOfB.bits >> byte));
+    *(f32x4 *)c = mfmaScaled16x16x128<FormatA, FormatB>(
+        asOperand(a), asOperand(b), *(f32x4 *)c, (int)(scalesOfA.bits >> byte),
+        (int)(scalesOfB.bits >> byte));
   }
 };
-using Mfma16x16x128F6 = MfmaOfSixBits<kFp6, e2m3x32>;
-using Mfma16x16x128Bf6 = MfmaOfSixBits<kBf6, e3m2x32>;
-struct Mfma16x16x128F6F8 {
-  static constexpr int k = 4, kOfB = 128, a = 1, b = 32, c = 4;
-  static constexpr int firstStep = rows(1);
-  TILE_MEMBER static void multiply(float *c, const e2m3x32 *a, const f8 *b,
-                                   e8m0x4 scalesOfA, e8m0x4 scalesOfB) {
-    const int byte = laneId() / 16 * 8;
-    *(f32x4 *)c = mfmaScaled16x16x128<kFp6, kFp8>(
-        asOperand(*a), *(const i32x8 *)b, *(f32x4 *)c,
-        (int)(scalesOfA.bits >> byte), (int)(scalesOfB.bits >> byte));
-  }
-};
-struct Mfma16x16x128Mx8 {
-  static constexpr int k = 128, a = 32, b = 32, c = 4;
-  static constexpr int firstStep = rows(1);
-  TILE_MEMBER static void multiply(float *c, const f8 *a, const f8 *b,
-                                   e8m0x4 scalesOfA, e8m0x4 scalesOfB) {
-    const int byte = laneId() / 16 * 8;
-    *(f32x4 *)c = mfmaScaled16x16x128<kFp8, kFp8>(
-        *(const i32x8 *)a, *(const i32x8 *)b, *(f32x4 *)c,
-        (int)(scalesOfA.bits >> byte), (int)(scalesOfB.bits >> byte));
-  }
-};
+using Mfma16x16x128F4 = MfmaOfBlocks<kFp4, f4x2>;
+using Mfma16x16x128F4F8 = MfmaOfBlocks<kFp4, f4x2, kFp8, f8>;
+using Mfma16x16x128F6 = MfmaOfBlocks<kFp6, e2m3x32>;
+using Mfma16x16x128Bf6 = MfmaOfBlocks<kBf6, e3m2x32>;
+using Mfma16x16x128F6F8 = MfmaOfBlocks<kFp6, e2m3x32, kFp8, f8>;
+using Mfma16x16x128Mx8 = MfmaOfBlocks<kFp8, f8>;
 #endif
 #undef MODELC_MFMA
 

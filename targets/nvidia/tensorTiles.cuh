@@ -204,60 +204,27 @@ TILE void copyScales(ScalesPlace<Words, Rows> to, Place<S> from) {
   });
 }
 
-/// Products of blocks: `k` stored elements a step, of which `steps` share a word of scales.
-struct Tcgen05Nvf4 {
-  static constexpr int k = 32, steps = 1, workgroups = 1;
-  MODELC_EVERYWHERE static uint32_t instruction(int rows, int columns, int firstScale) {
-    return tensorInstructionFp4(rows, columns, ScaleType::E4M3, firstScale);
+/// Products of blocks: 32 stored elements a step, of which `steps` share a word of scales; by one workgroup or a pair.
+#define MODELC_TCGEN05_SCALED(name, together, ofWord, call, ...)                                                       \
+  struct name {                                                                                                        \
+    static constexpr int k = 32, steps = ofWord, workgroups = together;                                                \
+    MODELC_EVERYWHERE static uint32_t instruction(int rows, int columns, int firstScale) { return __VA_ARGS__; }       \
+    TILE_MEMBER static void multiply(uint32_t d, uint64_t a, uint64_t b, uint32_t instruction, uint32_t scalesOfA,     \
+                                     uint32_t scalesOfB, bool add) {                                                   \
+      call(d, a, b, instruction, scalesOfA, scalesOfB, add);                                                           \
+    }                                                                                                                  \
   }
-  TILE_MEMBER static void multiply(uint32_t d, uint64_t a, uint64_t b, uint32_t instruction, uint32_t scalesOfA,
-                                   uint32_t scalesOfB, bool add) {
-    tensorMmaNvf4(d, a, b, instruction, scalesOfA, scalesOfB, add);
-  }
-};
-struct Tcgen05Mxf4 {
-  static constexpr int k = 32, steps = 2, workgroups = 1;
-  MODELC_EVERYWHERE static uint32_t instruction(int rows, int columns, int firstScale) {
-    return tensorInstructionFp4(rows, columns, ScaleType::E8M0, firstScale);
-  }
-  TILE_MEMBER static void multiply(uint32_t d, uint64_t a, uint64_t b, uint32_t instruction, uint32_t scalesOfA,
-                                   uint32_t scalesOfB, bool add) {
-    tensorMmaMxf4(d, a, b, instruction, scalesOfA, scalesOfB, add);
-  }
-};
-
-struct Tcgen05Mx8 {
-  static constexpr int k = 32, steps = 4, workgroups = 1;
-  MODELC_EVERYWHERE static uint32_t instruction(int rows, int columns, int firstScale) {
-    return tensorInstructionMx8(rows, columns, firstScale);
-  }
-  TILE_MEMBER static void multiply(uint32_t d, uint64_t a, uint64_t b, uint32_t instruction, uint32_t scalesOfA,
-                                   uint32_t scalesOfB, bool add) {
-    tensorMmaMx8(d, a, b, instruction, scalesOfA, scalesOfB, add);
-  }
-};
-
-struct Tcgen05Nvf4Pair : Tcgen05Nvf4 {
-  static constexpr int workgroups = Pair;
-  TILE_MEMBER static void multiply(uint32_t d, uint64_t a, uint64_t b, uint32_t instruction, uint32_t scalesOfA,
-                                   uint32_t scalesOfB, bool add) {
-    tensorMmaNvf4OfPair(d, a, b, instruction, scalesOfA, scalesOfB, add);
-  }
-};
-struct Tcgen05Mxf4Pair : Tcgen05Mxf4 {
-  static constexpr int workgroups = Pair;
-  TILE_MEMBER static void multiply(uint32_t d, uint64_t a, uint64_t b, uint32_t instruction, uint32_t scalesOfA,
-                                   uint32_t scalesOfB, bool add) {
-    tensorMmaMxf4OfPair(d, a, b, instruction, scalesOfA, scalesOfB, add);
-  }
-};
-struct Tcgen05Mx8Pair : Tcgen05Mx8 {
-  static constexpr int workgroups = Pair;
-  TILE_MEMBER static void multiply(uint32_t d, uint64_t a, uint64_t b, uint32_t instruction, uint32_t scalesOfA,
-                                   uint32_t scalesOfB, bool add) {
-    tensorMmaMx8OfPair(d, a, b, instruction, scalesOfA, scalesOfB, add);
-  }
-};
+MODELC_TCGEN05_SCALED(Tcgen05Nvf4, 1, 1, tensorMmaNvf4,
+                      tensorInstructionFp4(rows, columns, ScaleType::E4M3, firstScale));
+MODELC_TCGEN05_SCALED(Tcgen05Mxf4, 1, 2, tensorMmaMxf4,
+                      tensorInstructionFp4(rows, columns, ScaleType::E8M0, firstScale));
+MODELC_TCGEN05_SCALED(Tcgen05Mx8, 1, 4, tensorMmaMx8, tensorInstructionMx8(rows, columns, firstScale));
+MODELC_TCGEN05_SCALED(Tcgen05Nvf4Pair, Pair, 1, tensorMmaNvf4OfPair,
+                      tensorInstructionFp4(rows, columns, ScaleType::E4M3, firstScale));
+MODELC_TCGEN05_SCALED(Tcgen05Mxf4Pair, Pair, 2, tensorMmaMxf4OfPair,
+                      tensorInstructionFp4(rows, columns, ScaleType::E8M0, firstScale));
+MODELC_TCGEN05_SCALED(Tcgen05Mx8Pair, Pair, 4, tensorMmaMx8OfPair, tensorInstructionMx8(rows, columns, firstScale));
+#undef MODELC_TCGEN05_SCALED
 
 /// c (+)= a b^T with scales of blocks in tensor memory; of a pair each workgroup has those of its rows of a and of all
 /// columns of b.
