@@ -1,6 +1,7 @@
 // Products of numbers of six bits with a scale for each block of 32. With
 // EIGHT, of rows of eight bits with a scale each, plus a residual.
 #include "matrix6.h"
+#include "products.h"
 
 #ifndef COLUMNS
 #define COLUMNS 104
@@ -46,26 +47,10 @@ int main() {
   launch("linear", tiles, modelc::linear, a.heads(), a.tails(), w.heads(),
          w.tails(), a.scales.data(), w.scales.data(), d.data(), kRows);
 #endif
-  std::vector<double> results, reference;
-  auto product = [&](int r, int row) {
-    double sum = 0;
-    for (int k = 0; k < kInputs; ++k) {
-      sum += a.values[size_t(r) * kInputs + k] *
-             w.values[size_t(row) * kInputs + k];
-    }
-    return sum;
-  };
-  for (int i = 0; i < kRows * kColumns; ++i) {
-    int r = i / kColumns, column = i % kColumns;
-    double exact = product(r, column);
-    if (SWIGLU) {
-      exact = exact / (1 + std::exp(-exact)) * product(r, column + kColumns);
-    }
-    exact += asDouble(residual[i]);
-    double unit = std::max(1.0, std::fabs(exact));
-    results.push_back(1 + (asDouble(d[i]) - exact) / unit);
-    reference.push_back(1);
-  }
-  compare("linear", results, reference, 1.0 / 200);
+  compareProducts(
+      d, kRows, kColumns, kInputs,
+      [&](int row, int k) { return a.values[size_t(row) * kInputs + k]; },
+      [&](int row, int k) { return w.values[size_t(row) * kInputs + k]; },
+      [&](int i) { return asDouble(residual[i]); });
   return wrongResults;
 }

@@ -1,6 +1,7 @@
 // Rows of eight bits, each with a scale, by numbers of four bits with a scale
 // for each block of 32.
 #include "matrix4.h"
+#include "products.h"
 
 #ifndef COLUMNS
 #define COLUMNS 104
@@ -25,25 +26,12 @@ int main() {
       (kRows + TILE_M - 1) / TILE_M * ((kColumns + TILE_N - 1) / TILE_N);
   launch("linear", tiles, modelc::linear, a.data(), w.numbers.data(),
          w.scales.data(), aScale.data(), residual.data(), d.data(), kRows);
-  std::vector<double> results, reference;
-  auto product = [&](int r, int row) {
-    double sum = 0;
-    for (int k = 0; k < kInputs; ++k) {
-      sum += asDouble(a[r * kInputs + k]) * w.values[size_t(row) * kInputs + k];
-    }
-    return sum * aScale[r];
-  };
-  for (int i = 0; i < kRows * kColumns; ++i) {
-    int r = i / kColumns, column = i % kColumns;
-    double exact = product(r, column);
-    if (SWIGLU) {
-      exact = exact / (1 + std::exp(-exact)) * product(r, column + kColumns);
-    }
-    exact += asDouble(residual[i]);
-    double unit = std::max(1.0, std::fabs(exact));
-    results.push_back(1 + (asDouble(d[i]) - exact) / unit);
-    reference.push_back(1);
-  }
-  compare("linear", results, reference, 1.0 / 200);
+  compareProducts(
+      d, kRows, kColumns, kInputs,
+      [&](int row, int k) {
+        return asDouble(a[row * kInputs + k]) * aScale[row];
+      },
+      [&](int row, int k) { return w.values[size_t(row) * kInputs + k]; },
+      [&](int i) { return asDouble(residual[i]); });
   return wrongResults;
 }
