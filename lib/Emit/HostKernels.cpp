@@ -188,23 +188,71 @@ static FailureOr<HostKernel> describeKernel(KernelOp op, const Target &target) {
 // All kernels
 //===----------------------------------------------------------------------===//
 
-/// Adds the kernels as one choice, unless it is there already.
-static void addChoice(HostModule &module, ArrayRef<unsigned> kernels) {
-  bool isKnown = llvm::any_of(module.choices, [&](const HostChoice &choice) {
-    return ArrayRef<unsigned>(choice.kernels) == kernels;
-  });
-  if (isKnown) {
-    return;
+/// No sizes are served by both.
+static bool areDisjoint(KernelOp a, KernelOp b) {
+  for (Attribute attribute : a.getGuard()) {
+    auto own = cast<RangeAttr>(attribute);
+    for (Attribute otherAttribute : b.getGuard()) {
+      auto other = cast<RangeAttr>(otherAttribute);
+      if (own.getArgument() == other.getArgument() &&
+          (own.getMaximum() < other.getMinimum() ||
+           other.getMaximum() < own.getMinimum())) {
+        return true;
+      }
+    }
   }
-  HostChoice choice;
-  choice.opName = module.kernels[kernels.front()].opName;
-  choice.kernels.assign(kernels.begin(), kernels.end());
-  std::string name = "choose_" + identifier(choice.opName);
-  unsigned same = llvm::count_if(module.choices, [&](const HostChoice &other) {
-    return other.opName == choice.opName;
-  });
-  choice.name = same == 0 ? name : name + "_" + std::to_string(same + 1);
-  module.choices.push_back(std::move(choice));
+  return false;
+}
+
+/// Whether a caller gives both kernels the same tensors and sizes.
+static bool haveSameArguments(KernelOp a, KernelOp b) {
+  auto isSameName = [&](unsigned i) {
+    return a.getArgumentName(i) == b.getArgumentName(i);
+  };
+  return a.getFunctionType() == b.getFunctionType() &&
+         llvm::all_of(llvm::seq(a.getFunctionType().getNumInputs()),
+                      isSameName);
+}
+
+/// Whether a call that may run any of `choice` may run `kernel` as well: sizes
+/// tell them apart.
+static bool canJoin(const HostModule &module, const HostChoice &choice,
+                    unsigned kernel) {
+  const HostKernel &added = module.kernels[kernel];
+  return choice.opName == added.opName &&
+         llvm::all_of(choice.kernels, [&](unsigned other) {
+           KernelOp known = module.kernels[other].op;
+           return other == kernel || (haveSameArguments(known, added.op) &&
+                                      areDisjoint(known, added.op));
+         });
+}
+
+/// Adds the kernels to the choice that their op makes for such arguments.
+static void addChoice(HostModule &module, ArrayRef<unsigned> kernels) {
+  StringRef opName = module.kernels[kernels.front()].opName;
+  auto isHome = [&](const HostChoice &choice) {
+    return ArrayRef<unsigned>(choice.kernels) == kernels ||
+           llvm::all_of(kernels, [&](unsigned kernel) {
+             return canJoin(module, choice, kernel);
+           });
+  };
+  auto home = llvm::find_if(module.choices, isHome);
+  if (home == module.choices.end()) {
+    std::string name = "choose_" + identifier(opName);
+    auto isSame = [&](const HostChoice &other) {
+      return other.opName == opName;
+    };
+    auto same = llvm::count_if(module.choices, isSame);
+    HostChoice choice;
+    choice.opName = opName.str();
+    choice.name = same == 0 ? name : name + "_" + std::to_string(same + 1);
+    home = module.choices.insert(home, std::move(choice));
+  }
+  for (unsigned kernel : kernels) {
+    if (!llvm::is_contained(home->kernels, kernel)) {
+      home->kernels.push_back(kernel);
+    }
+  }
 }
 
 FailureOr<SmallVector<unsigned>> HostModule::kernelsOf(LaunchOp launch) const {
@@ -231,7 +279,9 @@ FailureOr<SmallVector<unsigned>> HostModule::kernelsOf(LaunchOp launch) const {
 const HostChoice &HostModule::choiceOf(LaunchOp launch) const {
   SmallVector<unsigned> wanted = *kernelsOf(launch);
   return *llvm::find_if(choices, [&](const HostChoice &choice) {
-    return choice.kernels == wanted;
+    return llvm::all_of(wanted, [&](unsigned kernel) {
+      return llvm::is_contained(choice.kernels, kernel);
+    });
   });
 }
 
@@ -265,8 +315,8 @@ FailureOr<HostModule> HostModule::of(ModuleOp module, const Target &target) {
     }
     SmallVector<unsigned> alike;
     for (unsigned j = i; j < result.kernels.size(); ++j) {
-      KernelOp a = result.kernels[i].op, b = result.kernels[j].op;
-      if (!chosen.contains(j) && a.getFunctionType() == b.getFunctionType() &&
+      if (!chosen.contains(j) &&
+          haveSameArguments(result.kernels[i].op, result.kernels[j].op) &&
           result.kernels[i].opName == result.kernels[j].opName) {
         alike.push_back(j);
         chosen.insert(j);
