@@ -39,19 +39,17 @@ DEV uint32_t clusterAddress(const void *p, int rank) {
 }
 /// Arrives at the barrier that the workgroup `rank` of the cluster has at the same address.
 DEV void arriveAtRank(Barrier &barrier, int rank) {
-  asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(clusterAddress(&barrier, rank))
-               : "memory");
+  asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(clusterAddress(&barrier, rank)) : "memory");
 }
 DEV void arriveExpectAtRank(Barrier &barrier, int rank, int bytes) {
-  asm volatile("mbarrier.arrive.expect_tx.release.cluster.shared::cluster.b64 _, [%0], %1;" ::"r"(
-                   clusterAddress(&barrier, rank)),
+  asm volatile("mbarrier.arrive.expect_tx.shared::cluster.b64 _, [%0], %1;" ::"r"(clusterAddress(&barrier, rank)),
                "r"(bytes)
                : "memory");
 }
 /// waitParity where other workgroups of the cluster arrive.
 DEV void waitParityOfCluster(Barrier &barrier, uint32_t parity) {
   asm volatile("{.reg .pred done;\n\t"
-               "again: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 done, [%0], %1;\n\t"
+               "again: mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n\t"
                "@!done bra again;}" ::"r"(sharedAddress(&barrier)),
                "r"(parity)
                : "memory");

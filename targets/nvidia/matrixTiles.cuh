@@ -298,11 +298,13 @@ struct WgmmaF8FromRegister {
 };
 #undef MODELC_MAJOR
 
-/// The descriptor of an operand of four waves from (row, column) on.
+/// The descriptor of an operand of four waves from `byte` on: its low word is all that differs between places.
 template <class S>
 TILE uint64_t groupDescriptor(Place<S> place, int byte) {
   using O = Operand<S>;
-  return sharedDescriptorHopper(sharedAddress(place.at + byte), O::strideBytes, O::leadingBytes, O::swizzle);
+  const uint64_t common = sharedDescriptorHopper(0, O::strideBytes, O::leadingBytes, O::swizzle);
+  const uint32_t start = (sharedAddress(place.at) & 0x3FFFF) >> 4;
+  return common & 0xFFFFFFFF00000000 | (uint32_t)common + start + ((uint32_t)byte >> 4);
 }
 /// The byte of b's k-th step for the columns of the product from `column` on.
 template <class S, bool BTransposed>
@@ -319,8 +321,9 @@ TILE void mma(Tile<float, LC> &c, Place<SA> a, Place<SB> b, bool add = true) {
     repeat<SA::columnCount / I::k>([&](auto step) INLINE {
       const int k = step.value * I::k;
       I::template multiply<width, BTransposed>(
-          *(float (*)[width / 2])(c.v + first.value), groupDescriptor(a, byteAt<SA>(row, k)),
-          groupDescriptor(b, byteOfB<SB, BTransposed>(column, k)), add || step.value > 0);
+          *(float (*)[width / 2])(c.v + first.value), groupDescriptor(a, byteAt<SA>(row, 0) + byteAt<SA>(0, k)),
+          groupDescriptor(b, byteOfB<SB, BTransposed>(column, 0) + byteOfB<SB, BTransposed>(0, k)),
+          add || step.value > 0);
     });
   });
   wgmmaCommit();
@@ -338,7 +341,8 @@ TILE void mma(Tile<float, LC> &c, const Tile<T, LA> &a, Place<SB> b, bool add = 
       // The registers of a themselves: they are read until the wait.
       I::template multiply<width, BTransposed>(
           *(float (*)[width / 2])(c.v + first.value), *(const uint32_t (*)[4])(a.v + (i * steps + step.value) * I::a),
-          groupDescriptor(b, byteOfB<SB, BTransposed>(column, step.value * I::k)), add || step.value > 0);
+          groupDescriptor(b, byteOfB<SB, BTransposed>(column, 0) + byteOfB<SB, BTransposed>(0, step.value * I::k)),
+          add || step.value > 0);
     });
   });
   wgmmaCommit();

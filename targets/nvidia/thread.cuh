@@ -311,11 +311,13 @@ DEV void storeNontemporal(T *p, T value) {
   }
 }
 
-/// The address in the shared window that a generic pointer names.
+/// The address in the shared window that a generic pointer names: a conversion that the compiler folds.
 DEV uint32_t sharedAddress(const void *p) {
-  uint32_t address;
-  asm("{.reg .u64 a;\n\tcvta.to.shared.u64 a, %1;\n\tcvt.u32.u64 %0, a;}" : "=r"(address) : "l"(p));
-  return address;
+#if defined(__clang__)
+  return uint32_t(uintptr_t((__attribute__((address_space(3))) const char *)(const char *)p));
+#else
+  return uint32_t(__cvta_generic_to_shared(p));
+#endif
 }
 
 /// Waits until the kernel before this one in the stream has finished and its writes are visible.
