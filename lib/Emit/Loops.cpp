@@ -22,11 +22,61 @@ static Value conditionOf(LoopOp loop) {
   return {};
 }
 
-LogicalResult KernelPrinter::printBlock(Block &block) {
-  for (Operation &op : block) {
-    if (!isa<YieldOp>(op) && failed(printOp(&op))) {
-      return failure();
+/// Whether one thread issues the op, and nobody waits in it.
+static bool isIssued(Operation &op) {
+  if (auto copy = dyn_cast<CopyOp>(op)) {
+    return copy.getBox();
+  }
+  auto arrive = dyn_cast<ArriveOp>(op);
+  return arrive && arrive.getBytes() &&
+         !isa<BufferType>(arrive.getBarrier().getType());
+}
+
+/// Behind the last of the ops that one thread issues from `first` on, with what
+/// only they need between them; `first` where there are fewer than two.
+static Block::iterator endOfIssued(Block::iterator first, Block &block) {
+  Block::iterator end = first;
+  int64_t issued = 0;
+  for (auto it = first; it != block.end(); ++it) {
+    if (isIssued(*it)) {
+      ++issued;
+      end = std::next(it);
+    } else if (!isa<arith::ArithDialect>(it->getDialect())) {
+      break;
     }
+  }
+  llvm::SmallPtrSet<Operation *, 8> inside;
+  for (Operation &op : llvm::make_range(first, end)) {
+    inside.insert(&op);
+  }
+  bool isClosed = llvm::all_of(inside, [&](Operation *op) {
+    return llvm::all_of(op->getUsers(),
+                        [&](Operation *user) { return inside.contains(user); });
+  });
+  return issued > 1 && isClosed ? end : first;
+}
+
+LogicalResult KernelPrinter::printBlock(Block &block) {
+  for (auto it = block.begin(); it != block.end();) {
+    auto end = isOneThread || !isIssued(*it) ? it : endOfIssued(it, block);
+    if (end == it) {
+      Operation &op = *it++;
+      if (!isa<YieldOp>(op) && failed(printOp(&op))) {
+        return failure();
+      }
+      continue;
+    }
+    open("if (isIssuer()) {");
+    names.enterScope();
+    isOneThread = true;
+    for (; it != end; ++it) {
+      if (failed(printOp(&*it))) {
+        return failure();
+      }
+    }
+    isOneThread = false;
+    names.leaveScope();
+    close();
   }
   return success();
 }
@@ -217,9 +267,8 @@ LogicalResult KernelPrinter::printLoop(LoopOp loop) {
 
 /// Template arguments of what one thread does: says so where the text around is
 /// run by that thread alone.
-std::string KernelPrinter::caller(Operation *op, StringRef rest) {
-  auto role = op->getParentOfType<RoleOp>();
-  std::string text = role && role.getElect() ? "OneThread" : "";
+std::string KernelPrinter::caller(StringRef rest) {
+  std::string text = isOneThread ? "OneThread" : "";
   text += (text.empty() || rest.empty() ? "" : ", ") + rest.str();
   return text.empty() ? "" : "<" + text + ">";
 }
@@ -263,7 +312,9 @@ LogicalResult KernelPrinter::printRole(RoleOp role) {
               : "") +
          "elect()) {");
   }
+  isOneThread = role.getElect();
   LogicalResult result = printBlock(role.getBody().front());
+  isOneThread = false;
   if (role.getElect()) {
     close();
     line("syncWave();");

@@ -315,8 +315,8 @@ LogicalResult KernelPrinter::printCopyOfScales(CopyOp op) {
   }
   Value trip = op.getOffsets().empty() ? Value() : op.getOffsets()[0];
   std::string pair = op.getWorkgroups().value_or(1) > 1 ? "Pair" : "";
-  line("copyScales" + caller(op, pair) + "(" + text(op.getDestination()) +
-       ", " + placeText(op.getSource(), trip) + ");");
+  line("copyScales" + caller(pair) + "(" + text(op.getDestination()) + ", " +
+       placeText(op.getSource(), trip) + ");");
   return success();
 }
 
@@ -335,9 +335,9 @@ LogicalResult KernelPrinter::printCopy(CopyOp op) {
     }
     auto buffer = cast<BufferType>(op.getSource().getType());
     std::string cluster = std::to_string(kernel.getCluster().value_or(1));
-    line((buffer.getPacked()  ? "copyPackedBox" + caller(op)
-          : op.getMulticast() ? "copyBoxToAll" + caller(op, cluster)
-                              : "copyBox" + caller(op)) +
+    line((buffer.getPacked()  ? "copyPackedBox" + caller()
+          : op.getMulticast() ? "copyBoxToAll" + caller(cluster)
+                              : "copyBox" + caller()) +
          "(" + place + ", " + map.name + at + ", " +
          placeText(op.getArrives(), trip) + ");");
     return success();

@@ -186,7 +186,7 @@ LogicalResult KernelPrinter::printArrive(ArriveOp op) {
   std::string barrier = placeText(op.getBarrier(), op.getTrip()[0]);
   auto role = op->getParentOfType<RoleOp>();
   if (op.getBytes()) {
-    line("arriveExpect" + caller(op) + "(" + barrier + ", " +
+    line("arriveExpect" + caller() + "(" + barrier + ", " +
          std::to_string(*op.getBytes()) + ");");
   } else if (role && !role.getElect()) {
     bool all =
@@ -196,8 +196,8 @@ LogicalResult KernelPrinter::printArrive(ArriveOp op) {
               : "arriveEachWave(") +
          barrier + ");");
   } else if (!op.getAfter().empty() || multipliesIntoTensor(kernel)) {
-    line("arriveAfterMma" + caller(op, multipliesInPairs() ? "Pair" : "") +
-         "(" + barrier + ");");
+    line("arriveAfterMma" + caller(multipliesInPairs() ? "Pair" : "") + "(" +
+         barrier + ");");
   } else {
     line("arriveOnce(" + barrier + ");");
   }

@@ -92,7 +92,7 @@ private:
   mlir::LogicalResult printBody(schedule::LoopOp loop);
   mlir::LogicalResult printRole(schedule::RoleOp role);
   void openRole(schedule::RoleOp role);
-  std::string caller(mlir::Operation *op, llvm::StringRef rest = "");
+  std::string caller(llvm::StringRef rest = "");
   void declareCarried(schedule::LoopOp loop);
   void syncLate(schedule::LoopOp loop, bool isBefore);
   void printYield(schedule::LoopOp loop);
@@ -169,6 +169,7 @@ private:
   llvm::DenseSet<mlir::Value> inPlace; ///< read from their place by a product
   std::string usings, body, waveName;
   unsigned depth = 0;
+  bool isOneThread = false; ///< the text around is run by one thread alone
 };
 
 } // namespace modelc

@@ -284,12 +284,12 @@ LogicalResult KernelPrinter::printMma(MmaOp op) {
     return cast<TileType>(value.getType()).isPlace() ? placeText(value, slot)
                                                      : text(value);
   };
-  std::string call =
-      "mma" +
-      caller(op, op.getInstruction()->str() +
-                     (op.getBTransposed() ? ", Transposed" : "")) +
-      "(" + accumulator + ", " + operand(op.getA(), op.getASlot()) + ", " +
-      operand(op.getB(), op.getBSlot());
+  std::string call = "mma" +
+                     caller(op.getInstruction()->str() +
+                            (op.getBTransposed() ? ", Transposed" : "")) +
+                     "(" + accumulator + ", " +
+                     operand(op.getA(), op.getASlot()) + ", " +
+                     operand(op.getB(), op.getBSlot());
   if (op.getAScales()) {
     call += ", " + operand(op.getAScales(), {}) + ", " +
             operand(op.getBScales(), {});

@@ -26,8 +26,9 @@
 // CHECK-NEXT: waitMatrix<1>();
 // CHECK-NEXT: sync();
 // CHECK: if (index < 4) {
-// CHECK: arriveExpect(full[step + 3], 32768);
-// CHECK: copyBox(aRing[step + 3], aMap, depth, row, full[step + 3]);
+// CHECK: if (isIssuer()) {
+// CHECK-NEXT: arriveExpect<OneThread>(full[step + 3], 32768);
+// CHECK: copyBox<OneThread>(aRing[step + 3], aMap, depth, row, full[step + 3]);
 // CHECK: waitMatrix<0>(accumulator);
 #c = #schedule.layout<(register = [0:1, 8:0, 0:8, 0:16, 0:32, 0:64], lane = [0:2, 0:4, 1:0, 2:0, 4:0], wave = [16:0, 32:0, 64:0]) -> (row = 128, column = 128)>
 #swizzled = #schedule.layout<(row = [144, 288, 576, 1024, 2048, 4096, 8192], column = [2, 4, 8, 16, 32, 64]) -> (byte = 16384)>

@@ -33,7 +33,7 @@ schedule.kernel @scaled(%a: !schedule.buffer<?x512xvector<2xf4E2M1FN>>, %b: !sch
     // CHECK-NEXT: schedule.copy %{{.*}}[%{{.*}}] to %[[Y:.*]][] : !schedule.tile<4x256xvector<4xf8E4M3FN>, shared, #[[B]], slots = 4>
     // CHECK-NEXT: schedule.mma {{.*}} scaled(%[[X]], %[[Y]] : {{.*}} instruction = "Tcgen05Nvf4"
     // TEXT: const ScalesPlace<4, 128> sInTensor{tensor + 256};
-    // TEXT: copyPackedBox(sRing[
+    // TEXT: copyPackedBox<OneThread>(sRing[
     // TEXT: waitFor(full[step]);
     // TEXT-NEXT: copyScales(sInTensor, sRing[step]);
     // TEXT-NEXT: copyScales(tInTensor, tRing[step]);
