@@ -25,6 +25,23 @@ static const MmaRow *rowOf(MmaOp mma, const Work &work, const Target &target) {
   return best;
 }
 
+/// What groups of waves read of shared memory beside one read of each operand.
+static void addReadsAgain(MmaOp mma, const MmaRow &row, Step &step) {
+  int64_t gridM = mma.getGrid() ? (*mma.getGrid())[0] : 1;
+  int64_t gridN = mma.getGrid() ? (*mma.getGrid())[1] : 1;
+  TileType c = mma.getAccumulator().getType();
+  auto add = [&](TileType operand, int64_t reads) {
+    bool isShared = operand.getSpace() == Space::Shared;
+    step.amounts.sharedBytes +=
+        isShared ? double(operand.getBytes()) * double(reads - 1) : 0;
+  };
+  bool isGroup = row.scope == MmaScope::Group4;
+  add(mma.getA().getType(),
+      isGroup ? gridN * row.readsOfA(c.getColumns() / gridN) : 1);
+  add(mma.getB().getType(),
+      isGroup ? gridM * row.readsOfB(c.getRows() / gridM) : 1);
+}
+
 LogicalResult KernelReader::addMatrix(MmaOp mma, const Work &amount,
                                       Step &step) {
   const MmaRow *row = rowOf(mma, amount, target);
@@ -39,6 +56,7 @@ LogicalResult KernelReader::addMatrix(MmaOp mma, const Work &amount,
       row->scope != MmaScope::Wave &&
       (mma.getAsynchronous() || isa<TokenType>(mma.getResult().getType()));
   step.kind = background ? StepKind::MatrixRun : StepKind::Matrix;
+  addReadsAgain(mma, *row, step);
   TileType a = mma.getA().getType();
   step.pieces =
       std::max<int64_t>(1, a.getColumns() * packedNumbers(a.getElementType()) /

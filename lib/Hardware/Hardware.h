@@ -206,6 +206,16 @@ struct MmaRow {
   /// The type that sets the rate and the energy: of a and b the wider.
   const std::string &ratedType() const;
 
+  /// How often a product of `rows` rows reads each byte of B in shared memory:
+  /// groups of waves do for each instruction's m. Tensor memory holds all rows.
+  int64_t readsOfB(int64_t rows) const {
+    return scope == MmaScope::Group4 ? (rows + m - 1) / m : 1;
+  }
+  /// The same of A, for columns that each issuer multiplies.
+  int64_t readsOfA(int64_t columns) const {
+    return scope == MmaScope::Group4 ? (columns + nMax - 1) / nMax : 1;
+  }
+
   /// Operations of one instruction at width `width` (n if 0).
   double flop(int64_t width = 0) const {
     return 2.0 * m * (width ? width : n) * k;

@@ -74,15 +74,20 @@ LinearPreview::LinearPreview(const Target &target, const LinearShape &shape,
 }
 
 /// Bytes of both operands that waves read for one trip, shared among them as a
-/// grid that reads least; operands of wider scope are read by each product.
+/// grid that reads least; operands of wider scope are read by each product, and
+/// groups of waves read the columns again for each of an instruction's rows.
 static double operandBytes(const LinearTile &tile, const MmaRow &row,
                            double aBytes, double bBytes, double products) {
   if (row.scope != MmaScope::Wave) {
-    auto reads = [](ArrayRef<int64_t> parts) {
-      return static_cast<double>(parts.size());
+    auto reads = [&](ArrayRef<int64_t> parts, bool areRows) {
+      int64_t count = 0;
+      for (int64_t part : parts) {
+        count += areRows ? row.readsOfB(part) : 1;
+      }
+      return static_cast<double>(count);
     };
-    return aBytes * reads(tile.columnParts()) * products +
-           bBytes * reads(tile.rowParts());
+    return aBytes * reads(tile.columnParts(), tile.isSwapped) * products +
+           bBytes * reads(tile.rowParts(), !tile.isSwapped);
   }
   int64_t m = tile.rowParts().front() / row.m;
   int64_t n = tile.columnParts().front() / row.n;

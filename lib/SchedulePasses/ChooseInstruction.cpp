@@ -173,12 +173,15 @@ static std::string reasonAgainstPlaces(const Product &product,
   return reasonAgainstOperands(product, row);
 }
 
-/// Words of shared memory or L1 that all issuers read for one step along K.
+/// Bits of shared memory or L1 that all issuers read for one step along K.
 static int64_t traffic(const Product &product, const MmaSplit &split) {
   auto bits = [](TileType type) { return int64_t(type.getElementBits()); };
   MmaOp mma = product.op;
-  return split.m * split.gridN * bits(mma.getA().getType()) +
-         split.n * split.gridM * bits(mma.getB().getType());
+  const MmaRow &row = *split.row;
+  int64_t readsOfA = split.gridN * row.readsOfA(split.n / split.gridN);
+  int64_t readsOfB = split.gridM * row.readsOfB(split.m / split.gridM);
+  return split.m * readsOfA * bits(mma.getA().getType()) +
+         split.n * readsOfB * bits(mma.getB().getType());
 }
 
 /// The best grid for a row: most issuers at work, rows in one wave where they
