@@ -15,7 +15,8 @@
 #include <memory>
 
 /// d = a * w^T (+ residual) in row-major order: a is M x K, w is N x K, in bf16
-/// or in 8 bits; d and the residual are in bf16.
+/// or in 8 bits; d and the residual are in bf16. Sums of 8 bits are accumulated
+/// fast, as the kernels do and serving engines ask for.
 struct Product {
   int32_t type;
   int64_t m, n, k;
@@ -72,12 +73,15 @@ public:
     const cudaDataType_t type =
         product.type == MC_BF16 ? CUDA_R_16BF : CUDA_R_8F_E4M3;
     const cublasOperation_t transposed = CUBLAS_OP_T;
+    const int8_t isFast = product.type == MC_F8E4M3FN;
     size_t bytes = kWorkspaceBytes;
     cublasLtMatmulPreference_t wishes = nullptr;
     if (!isThere() ||
         describe(&made.operation, CUBLAS_COMPUTE_32F, CUDA_R_32F) ||
         set(made.operation, CUBLASLT_MATMUL_DESC_TRANSA, &transposed,
             sizeof transposed) ||
+        set(made.operation, CUBLASLT_MATMUL_DESC_FAST_ACCUM, &isFast,
+            sizeof isFast) ||
         layout(&made.left, type, product.k, product.n, product.k) ||
         layout(&made.right, type, product.k, product.m, product.k) ||
         layout(&made.result, CUDA_R_16BF, product.n, product.m, product.n) ||

@@ -3,8 +3,9 @@
 Makes a folder that checks and times the kernels of a model on a GPU: for each type
 of weights a package with binaries, the host program of the suite with its cases,
 and `run`, which needs nothing but the GPU, its driver and, to compare with,
-cuBLASLt. The cases are the steps of the package's own plans at given sizes, launched
-by its own host library; their estimates are those of its own schedules.
+cuBLASLt and PyTorch. The cases are the steps of the package's own plans at given
+sizes, launched by its own host library; their estimates are those of its own
+schedules.
 """
 
 import argparse
@@ -298,6 +299,21 @@ def build(options, folder, name):
     return run(nvcc, *flags, *includes, *sources, "-o", program, "-L", root / "lib", "-ldl")
 
 
+def framework(folder, package, steps):
+    """The lines of `run` that time a framework's attention, where there is one."""
+    shapes = [
+        re.search(r"_h(\d+)_kv(\d+)_d(\d+)_", symbol)
+        for symbol in package.kernels
+        if symbol.startswith("attention_prefill")
+    ]
+    prompts = [step for step in steps if step.plan == "prefill"]
+    if not shapes or not prompts:
+        return []
+    shutil.copy(HERE / "framework.py", folder)
+    sizes = [f"{step.sizes['sequences']}x{step.new}" for step in prompts]
+    return [" ".join(["python3 framework.py", *shapes[0].groups(), *sizes])]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     root = HERE.parent.parent
@@ -336,6 +352,8 @@ def main():
         build(options, options.folder, name)
     script = options.folder / "run"
     lines = [f'./suite-{name} {name} "$@" || status=1' for name in names]
+    if not options.emulate:
+        lines += framework(options.folder, Package(options.folder / names[0]), steps)
     script.write_text(
         "#!/bin/sh\n# Checks and times the kernels; --seed=N repeats a run.\n"
         f'cd "$(dirname "$0")" || exit 1\nstatus=0\n' + "\n".join(lines) + "\nexit $status\n"

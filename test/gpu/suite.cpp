@@ -172,9 +172,7 @@ private:
                   ceilings.readRate / 1e9, ceilings.copyRate / 1e9,
                   ceilings.bf16Rate / 1e12, ceilings.f8Rate / 1e12,
                   library.isThere() ? "" : " (no cuBLASLt here)");
-      std::printf("No framework's attention is on this path: attention stands "
-                  "beside the floor alone. The library of "
-                  "a gated linear is its product alone.\n");
+      std::printf("The library of a gated linear is its product alone.\n");
     }
     std::printf("\n| op | step | time us | library us | floor us | time / "
                 "library | time / floor | estimate us | "
