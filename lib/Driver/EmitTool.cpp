@@ -40,6 +40,27 @@ static LogicalResult emitKernels(ModuleOp module, const Target &target,
   return failure(walk.wasInterrupted());
 }
 
+/// Kernels with their host library, compiled where `compiles`.
+static LogicalResult emitFolder(ModuleOp module, const Target &target,
+                                StringRef targets, StringRef folder,
+                                bool compiles) {
+  PackageOptions package;
+  package.targetsFolder = targets.str();
+  FailureOr<std::vector<PackageFile>> files =
+      emitPackage(module, target, package);
+  if (failed(files)) {
+    return failure();
+  }
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  module.print(os, OpPrintingFlags().printNameLocAsPrefix());
+  files->push_back({"schedule.mlir", text + "\n"});
+  return writePackage(*files, folder, llvm::errs(), [&](StringRef written) {
+    return success(!compiles || succeeded(compileBinaries(
+                                    module, target, written, llvm::errs())));
+  });
+}
+
 int modelc::emitMain(int argc, char **argv) {
   static llvm::cl::opt<std::string> input(
       llvm::cl::Positional, llvm::cl::desc("final form"), llvm::cl::init("-"));
@@ -52,6 +73,10 @@ int modelc::emitMain(int argc, char **argv) {
       llvm::cl::init("targets"));
   static llvm::cl::opt<std::string> prediction(
       "prediction", llvm::cl::desc("line on time for the header comment"));
+  static llvm::cl::opt<std::string> folder(
+      "package", llvm::cl::desc("folder for the kernels with a host library"));
+  static llvm::cl::opt<bool> compiles(
+      "binary", llvm::cl::desc("compile the kernels of the package"));
   llvm::InitLLVM init(argc, argv);
   if (!parseCommandLine(argc, argv, "modelc-emit: schedule to source\n",
                         llvm::errs())) {
@@ -74,6 +99,11 @@ int modelc::emitMain(int argc, char **argv) {
       loadTarget(targetName(*module, wanted), {}, {directory}, llvm::errs());
   if (failed(target)) {
     return kInputError;
+  }
+  if (!folder.empty()) {
+    return succeeded(emitFolder(*module, *target, directory, folder, compiles))
+               ? 0
+               : kInputError;
   }
   std::string message;
   std::unique_ptr<llvm::ToolOutputFile> file = openOutputFile(output, &message);

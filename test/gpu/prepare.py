@@ -85,12 +85,13 @@ class Step:
 class Kernel:
     """Arguments and guard of a kernel, in the order of calls."""
 
-    def __init__(self, record, signature):
+    def __init__(self, record, signature, names):
         self.guard, self.op = record["guard"], record["op"]
         access = {argument["name"]: argument.get("access") for argument in record["arguments"]}
         boxed = {a["of"] for a in record["arguments"] if a["kind"] == "tensor_map"}
         self.tensors, self.sizes = [], []
-        for name, kind in re.findall(r"%(\w+): (index|!schedule\.buffer<[^>]*>)", signature):
+        kinds = re.findall(r"%\w+: (index|!schedule\.buffer<[^>]*>)", signature)
+        for name, kind in zip(re.findall(r'"(\w+)"', names), kinds):
             if kind == "index":
                 self.sizes.append(name)
                 continue
@@ -110,9 +111,10 @@ class Package:
     def __init__(self, folder):
         self.manifest = json.loads((folder / "manifest.json").read_text())
         text = (folder / "schedule.mlir").read_text()
-        signatures = dict(re.findall(r"schedule\.kernel @(\w+)\((.*?)\) guard", text))
+        found = re.findall(r"schedule\.kernel @(\w+)\((.*?)\) guard.*?arg_names = \[(.*?)\]", text)
+        signatures = {symbol: words for symbol, *words in found}
         self.kernels = {
-            record["symbol"]: Kernel(record, signatures[record["symbol"]])
+            record["symbol"]: Kernel(record, *signatures[record["symbol"]])
             for record in self.manifest["kernels"]
         }
         self.plans = {plan["name"]: plan["steps"] for plan in self.manifest["plans"]}
@@ -282,6 +284,13 @@ def cases_of(package, steps, seconds_of):
     return text
 
 
+def cases_text(cases):
+    """The file that defines all cases."""
+    header = '#include "case.h"\n#include "modelc_kernels.h"\n\n'
+    body = f"const std::vector<Case> &allCases() {{\n  static const std::vector<Case> cases = {{\n{cases}  }};\n  return cases;\n}}\n"
+    return header + body
+
+
 def build(options, folder, name):
     """The program of one package."""
     package = folder / name
@@ -346,9 +355,7 @@ def main():
             return estimates(tool, package / "schedule.mlir", options.target, targets, step)
 
         text = cases_of(Package(package), steps, seconds_of)
-        header = '#include "case.h"\n#include "modelc_kernels.h"\n\n'
-        body = f"const std::vector<Case> &allCases() {{\n  static const std::vector<Case> cases = {{\n{text}  }};\n  return cases;\n}}\n"
-        (options.folder / f"cases-{name}.cpp").write_text(header + body)
+        (options.folder / f"cases-{name}.cpp").write_text(cases_text(text))
         build(options, options.folder, name)
     script = options.folder / "run"
     lines = [f'./suite-{name} {name} "$@" || status=1' for name in names]
