@@ -1,5 +1,8 @@
 #include "lib/Cost/Rates.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace modelc {
 
 llvm::StringRef resourceName(Resource resource) {
@@ -97,3 +100,12 @@ Clocks Rates::clocksBelowL2(double lastLevelBytes, double memoryBytes,
 }
 
 } // namespace modelc
+
+double modelc::queuedClocks(double busy, double waiting) {
+  constexpr double kExponent = 2.65;
+  auto [smaller, larger] = std::minmax(busy, waiting);
+  return smaller <= 0
+             ? larger
+             : larger * std::pow(1 + std::pow(smaller / larger, kExponent),
+                                 1 / kExponent);
+}

@@ -240,6 +240,20 @@ double RoundTimer::simulate(const Body &block,
   return simulateTrips(unit);
 }
 
+/// Clocks of a trip if nothing but its copies took time: their latency over the
+/// trips that they run ahead. 0 where there are none.
+static double copyClocks(const Body &block, std::vector<StepTime> times) {
+  bool copies = false;
+  for (auto [step, time] : llvm::zip_equal(block.steps, times)) {
+    if (step.kind == StepKind::Copy && step.amounts.globalBytes > 0) {
+      copies = true;
+    } else {
+      time = {};
+    }
+  }
+  return copies ? followTrips(block, times, 0).perTrip : 0;
+}
+
 void RoundTimer::timeBlock(unsigned number,
                            std::vector<BlockTime> &blocks) const {
   const Body &block = work.blocks[number];
@@ -259,7 +273,11 @@ void RoundTimer::timeBlock(unsigned number,
   bool isTile = work.follows && number == 0;
   time.recurrence = followTrips(block, steps, isTile ? kTilesFollowed : 0);
   double busiest = time.resources[unsigned(time.busiest())];
-  time.perTrip = std::max(time.recurrence.perTrip, busiest);
+  if (rates.view != View::Bound) {
+    double memory = time.resources[unsigned(Resource::Memory)];
+    time.queued = queuedClocks(memory, copyClocks(block, steps));
+  }
+  time.perTrip = std::max({time.recurrence.perTrip, busiest, time.queued});
   constexpr double kNoMatter = 0.25;
   if (rates.view == View::Simulation && number > 0 && !block.steps.empty() &&
       time.recurrence.perTrip > kNoMatter * busiest) {

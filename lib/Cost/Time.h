@@ -11,6 +11,7 @@ namespace modelc {
 struct BlockTime {
   Clocks resources{};    // of one trip, of all workgroups that share them
   Recurrence recurrence; // of one workgroup
+  double queued = 0;     // of one trip whose copies queue for memory; 0 = none
   double simulated = 0;  // of one trip, event by event; 0 = not asked
   double perTrip = 0;    // of one trip
   double total = 0;      // of one execution of the loop

@@ -137,6 +137,16 @@ static Term blockTerm(const KernelWork &work, const TrafficByAccess &traffic,
     term.children.push_back(std::move(part));
   }
   term.children.push_back(recurrenceTerm(block, time));
+  if (time.queued > std::max(time.recurrence.perTrip,
+                             time.resources[unsigned(time.busiest())])) {
+    term.children.push_back(
+        {"copies queue",
+         time.queued,
+         "clk",
+         "device memory and the latency of copies, neither alone",
+         {},
+         {}});
+  }
   if (time.simulated > 0) {
     term.children.push_back({"in turns on the units",
                              time.simulated,

@@ -1,4 +1,5 @@
 #include "lib/Kernels/LinearPreview.h"
+#include "lib/Cost/Rates.h"
 #include "lib/Kernels/SixBits.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -277,8 +278,9 @@ double LinearPreview::tripClocks(const Workgroup &one, const Load &load) const {
   double inFlight = (target.memory.latencyClocks + one.l2) /
                     static_cast<double>(std::max<int64_t>(one.slots - 1, 1));
   return std::max({matrix, load.perUnit * one.shared, load.perUnit * one.l2,
-                   lastLevelClocks(one, load), load.active * one.memory,
-                   load.perUnit * one.scaled, inFlight, one.chain});
+                   lastLevelClocks(one, load),
+                   queuedClocks(load.active * one.memory, inFlight),
+                   load.perUnit * one.scaled, one.chain});
 }
 
 double LinearPreview::chainClocks(const Workgroup &one,

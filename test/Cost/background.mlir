@@ -7,12 +7,14 @@
 // two), from each of 100 workgroups at 1 TB/s, and W once for all: 811 clk.
 // The expectation follows the copies: A waits for device memory at 80 %, 1014 clk,
 // W behind it, both for 1000 clk of latency, and they land on the port from which
-// the product reads: 2154 clk over two trips.
+// the product reads: 2154 clk over two trips. Before the memory is busy all the
+// time requests queue: copies take 1164 clk and run two trips ahead.
 // CHECK-LABEL: kernel group
 // CHECK: bound: 83.{{.*}} bound by device memory
-// CHECK: loop 1: {{.*}} + 100 trips x 1077 clk)
+// CHECK: loop 1: {{.*}} + 100 trips x 1092 clk)
 // CHECK-NEXT: matrix unit: 1049 clk = 524 kflop
 // CHECK: dependences: 1049 clk
+// CHECK: copies queue: 1092 clk
 // CHECK: in turns on the units: 1077 clk
 schedule.kernel @group(%a: !schedule.buffer<?x6400xbf16>, %w: !schedule.buffer<64x6400xbf16>, %m: index)
     guard [] attributes {waves = 4 : i64, stage = #schedule<stage final>} {
