@@ -205,7 +205,9 @@ private:
                 ratio(time, floor).c_str(),
                 microseconds(one.estimateSeconds).c_str(),
                 ratio(one.estimateSeconds, time).c_str(), verdict.worst,
-                verdict.isRight() ? "right" : "WRONG");
+                !verdict.isRight() ? "WRONG"
+                : verdict.isOfPart ? "not compared"
+                                   : "right");
     if (!verdict.isRight()) {
       std::printf("\nWRONG: %s: %lld numbers compared, worst error %.3g of "
                   "what is tolerated\n\n",

@@ -21,19 +21,26 @@ import prepare
 ROOT = prepare.HERE.parent.parent
 
 
-class Sizes:
-    """What prepare.Case asks of a step, of a kernel alone."""
-
-    plan, new = "kernel", 1
+class Sizes(prepare.Step):
+    """The sizes of a kernel alone: of rows, or of a decode step in parts."""
 
     def __init__(self, text):
-        self.sizes = {name: int(value) for name, value in (pair.split(":") for pair in text.split(","))}
-        rest = ("tokens", "sequences", "context", "longest", "pages_per_sequence", "cache_rows")
-        self.sizes |= dict.fromkeys(rest, 1)
-        self.text = text
+        words = text.rsplit(" ", 1)
+        self.plan, self.new, self.kind, self.text = "kernel", 1, "linear", text
+        if len(words) > 1:
+            super().__init__(words[0])
+            self.kind = "part"
+        else:
+            names = ("tokens", "sequences", "context", "longest", "pages_per_sequence", "cache_rows")
+            self.sizes = dict.fromkeys(names, 1)
+        name, value = words[-1].split(":")
+        self.sizes[name] = int(value)
 
     def title(self):
         return self.text.replace(":", " = ")
+
+    def option(self):
+        return ",".join(f"{name}:{value}" for name, value in self.sizes.items())
 
 
 def build_option(options, symbol, what, tile, largest):
@@ -56,7 +63,7 @@ def seconds_of(options, schedule, sizes):
     text = prepare.run(
         options.bin / "modelc-opt",
         schedule,
-        f"--schedule-print-cost=target={options.target} targets-dir={ROOT}/targets sizes={sizes.text}",
+        f"--schedule-print-cost=target={options.target} targets-dir={ROOT}/targets sizes={sizes.option()}",
         "-o",
         os.devnull,
     )
@@ -85,7 +92,7 @@ def main():
             continue
         what, tiles, runs = (part.strip() for part in line.split("|"))
         steps = [Sizes(text.strip()) for text in runs.split(";")]
-        largest = max(step.sizes["m"] for step in steps)
+        largest = max(step.sizes.get("m", step.sizes["sequences"]) for step in steps)
         for tile in (text.strip() for text in tiles.split(";")):
             symbol = f"k{len(kernels)}"
             option = build_option(options, symbol, what, tile, largest)
@@ -107,7 +114,7 @@ def main():
             if step.text not in estimates:
                 estimates[step.text] = seconds_of(options, schedule, step)
             sizes = {name: step.sizes[name] for name in kernel.sizes}
-            case = prepare.Case(label, "linear")
+            case = prepare.Case(label, step.kind)
             case.add(kernel, symbol, [name for name, *_ in kernel.tensors], sizes, step)
             text += case.text(step, estimates[step.text][symbol])
     (options.folder / "cases-sweep.cpp").write_text(prepare.cases_text(text))
