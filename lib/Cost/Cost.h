@@ -335,6 +335,12 @@ llvm::FailureOr<KernelCost> costCollective(llvm::StringRef verb, double bytes,
 /// Makes `--schedule-print-cost` known.
 void registerCostPasses();
 
+/// A trip whose copies ask memory for `busy` clocks and take `waiting` from the
+/// first to the last: requests queue before memory is busy all the time. The
+/// exponent after reads with 8, 16 and 32 KiB on their way to each unit, which
+/// reach 0.49, 0.77 and 0.96 of what more of them do (test/gpu/facts.cu).
+double queuedClocks(double busy, double waiting);
+
 } // namespace modelc
 
 #endif // LIB_COST_COST_H

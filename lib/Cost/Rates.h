@@ -43,12 +43,6 @@ double valueFor(const ByType &table, llvm::StringRef type, double otherwise);
 /// The key that `valueFor` takes, empty for none.
 llvm::StringRef keyFor(const ByType &table, llvm::StringRef type);
 
-/// A trip whose copies ask memory for `busy` clocks and take `waiting` from the
-/// first to the last: requests queue before memory is busy all the time. The
-/// exponent after reads of an H200 with 8, 16 and 32 KiB on their way to each
-/// unit, which reach 0.49, 0.77 and 0.96 of what more of them do.
-double queuedClocks(double busy, double waiting);
-
 } // namespace modelc
 
 #endif // LIB_COST_RATES_H

@@ -140,3 +140,15 @@ Recurrence followTrips(const Body &block, llvm::ArrayRef<StepTime> times,
 }
 
 } // namespace modelc
+
+double modelc::copyClocks(const Body &block, std::vector<StepTime> times) {
+  bool copies = false;
+  for (auto [step, time] : llvm::zip_equal(block.steps, times)) {
+    if (step.kind == StepKind::Copy && step.amounts.globalBytes > 0) {
+      copies = true;
+    } else {
+      time = {};
+    }
+  }
+  return copies ? followTrips(block, times, 0).perTrip : 0;
+}

@@ -29,6 +29,10 @@ struct Recurrence {
 Recurrence followTrips(const Body &block, llvm::ArrayRef<StepTime> times,
                        double most = 0);
 
+/// Clocks of a trip if nothing but its copies took time: their latency over the
+/// trips that they run ahead. 0 where there are none.
+double copyClocks(const Body &block, std::vector<StepTime> times);
+
 /// Clocks from the issue of `edge.from` until its edge allows a step of
 /// `pieces` pieces to issue.
 double edgeClocks(const Edge &edge, const Step &from, const StepTime &time,

@@ -31,6 +31,9 @@ struct UnitLoad {
 /// latency, groups of a workgroup meet at each sync.
 double simulateTrips(const UnitLoad &load);
 
+/// Matrix pipes that waves use apart; other products use all as one.
+double pipesOf(const Body &block, const Execution &execution);
+
 } // namespace modelc
 
 #endif // LIB_COST_SIMULATE_H

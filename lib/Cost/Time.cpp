@@ -184,14 +184,6 @@ StepTime RoundTimer::timeOfStep(const Step &step, const Body &block,
   }
 }
 
-/// Matrix pipes that waves use apart; other products use all as one.
-static double pipesOf(const Body &block, const Execution &execution) {
-  bool asOne = llvm::any_of(block.steps, [](const Step &step) {
-    return step.amounts.row && step.amounts.row->scope != MmaScope::Wave;
-  });
-  return asOne ? 1 : double(execution.matrixPipesPerUnit);
-}
-
 /// A trip of all workgroups of a unit. None where many groups fill each other's
 /// gaps, or where one unit is asked so much more than dependences take that
 /// nothing else can matter.
@@ -238,20 +230,6 @@ double RoundTimer::simulate(const Body &block,
     unit.steps.push_back(demand);
   }
   return simulateTrips(unit);
-}
-
-/// Clocks of a trip if nothing but its copies took time: their latency over the
-/// trips that they run ahead. 0 where there are none.
-static double copyClocks(const Body &block, std::vector<StepTime> times) {
-  bool copies = false;
-  for (auto [step, time] : llvm::zip_equal(block.steps, times)) {
-    if (step.kind == StepKind::Copy && step.amounts.globalBytes > 0) {
-      copies = true;
-    } else {
-      time = {};
-    }
-  }
-  return copies ? followTrips(block, times, 0).perTrip : 0;
 }
 
 void RoundTimer::timeBlock(unsigned number,

@@ -1,5 +1,5 @@
 #include "lib/Kernels/LinearPreview.h"
-#include "lib/Cost/Rates.h"
+#include "lib/Cost/Cost.h"
 #include "lib/Kernels/SixBits.h"
 #include "llvm/Support/MathExtras.h"
 

@@ -27,7 +27,9 @@ void check(cudaError_t error, const char *what) {
 
 constexpr int kRepeats = 5;
 
-void row(const char *fact, double value, const char *unit) { std::printf("| %s | %.4g | %s |\n", fact, value, unit); }
+void row(const char *fact, double value, const char *unit) {
+  std::printf("| %s | %.4g | %s |\n", fact, value, unit);
+}
 
 /// The best of some runs of launch(clocks), which leaves clocks of workgroup 0.
 template <class F>
@@ -39,14 +41,16 @@ double bestClocks(F launch) {
     launch(clocks);
     check(cudaGetLastError(), "a launch");
     long long own;
-    check(cudaMemcpy(&own, clocks, sizeof own, cudaMemcpyDeviceToHost), "a kernel");
+    check(cudaMemcpy(&own, clocks, sizeof own, cudaMemcpyDeviceToHost),
+          "a kernel");
     best = std::min(best, own);
   }
   check(cudaFree(clocks), "cudaFree");
   return double(best);
 }
 
-/// The best seconds of some runs of launch(stream), `count` of them in a captured graph.
+/// The best seconds of some runs of launch(stream), `count` of them in a
+/// captured graph.
 template <class F>
 double bestSeconds(int count, F launch) {
   cudaStream_t stream;
@@ -54,7 +58,8 @@ double bestSeconds(int count, F launch) {
   cudaGraphExec_t replayed;
   cudaEvent_t first, last;
   check(cudaStreamCreate(&stream), "cudaStreamCreate");
-  check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
+  check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal),
+        "cudaStreamBeginCapture");
   for (int i = 0; i < count; ++i) {
     launch(stream);
   }
@@ -69,7 +74,8 @@ double bestSeconds(int count, F launch) {
     check(cudaGraphLaunch(replayed, stream), "cudaGraphLaunch");
     check(cudaEventRecord(last, stream), "cudaEventRecord");
     check(cudaEventSynchronize(last), "a kernel");
-    check(cudaEventElapsedTime(&milliseconds, first, last), "cudaEventElapsedTime");
+    check(cudaEventElapsedTime(&milliseconds, first, last),
+          "cudaEventElapsedTime");
     best = i ? std::min(best, milliseconds) : best;
   }
   check(cudaGraphExecDestroy(replayed), "cudaGraphExecDestroy");
@@ -82,8 +88,8 @@ double bestSeconds(int count, F launch) {
 
 constexpr int kProducts = 8, kRounds = 256;
 
-/// Groups of four waves multiply m64 n`N` k16 from shared memory; the address of B of each group, and of A of each
-/// product, differ.
+/// Groups of four waves multiply m64 n`N` k16 from shared memory; the address
+/// of B of each group, and of A of each product, differ.
 template <int N, bool FromRegister>
 __global__ void wgmmas(long long *clocks, float *out) {
   extern __shared__ __attribute__((aligned(1024))) char shared[];
@@ -96,14 +102,16 @@ __global__ void wgmmas(long long *clocks, float *out) {
   __syncthreads();
   float sum[N / 2] = {};
   uint32_t a[4] = {0x3C003C00, 0x3C003C00, 0x3C003C00, 0x3C003C00};
-  const uint64_t ofA = sharedDescriptorHopper(sharedAddress(shared + group * 32768));
+  const uint64_t ofA =
+      sharedDescriptorHopper(sharedAddress(shared + group * 32768));
   const uint64_t ofB = sharedDescriptorHopper(sharedAddress(shared + 65536));
   const long long start = clock64();
   for (int round = 0; round < kRounds; ++round) {
     wgmmaFence();
 #pragma unroll
     for (int i = 0; i < kProducts; ++i) {
-      const uint64_t from = advanceDescriptor(ofA, i % 4 * 32 + i / 4 % 4 * 8192);
+      const uint64_t from =
+          advanceDescriptor(ofA, i % 4 * 32 + i / 4 % 4 * 8192);
       const uint64_t b = advanceDescriptor(ofB, i % 4 * 32 + i / 4 % 2 * 32768);
       if constexpr (FromRegister) {
         wgmmaBf16<N>(sum, a, b, true);
@@ -129,13 +137,20 @@ __global__ void wgmmas(long long *clocks, float *out) {
 
 template <int N, bool FromRegister>
 void printWgmma(int groups) {
-  check(cudaFuncSetAttribute(wgmmas<N, FromRegister>, cudaFuncAttributeMaxDynamicSharedMemorySize, 160 * 1024),
+  check(cudaFuncSetAttribute(wgmmas<N, FromRegister>,
+                             cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             160 * 1024),
         "cudaFuncSetAttribute");
-  double clocks = bestClocks([&](long long *to) { wgmmas<N, FromRegister><<<132, 128 * groups, 160 * 1024>>>(to, nullptr); });
+  double clocks = bestClocks([&](long long *to) {
+    wgmmas<N, FromRegister><<<132, 128 * groups, 160 * 1024>>>(to, nullptr);
+  });
   double each = clocks / kRounds / kProducts / groups;
   char text[128];
-  std::snprintf(text, sizeof text, "wgmma m64 n%d k16 bf16, A from %s, %d group%s: of %d clocks at the full rate", N,
-                FromRegister ? "registers" : "shared memory", groups, groups > 1 ? "s" : "", N / 2);
+  std::snprintf(text, sizeof text,
+                "wgmma m64 n%d k16 bf16, A from %s, %d group%s: of %d clocks "
+                "at the full rate",
+                N, FromRegister ? "registers" : "shared memory", groups,
+                groups > 1 ? "s" : "", N / 2);
   row(text, each, "clk");
 }
 
@@ -189,8 +204,10 @@ __global__ void exponentials(long long *clocks, float *out) {
 
 //===- Memories -----------------------------------------------------------===//
 
-/// Goes on where the run before ended: what it reads is in no cache, where the chain is longer than that.
-__global__ void chase(const uint32_t *next, int steps, long long *clocks, uint32_t *place) {
+/// Goes on where the run before ended: what it reads is in no cache, where the
+/// chain is longer than that.
+__global__ void chase(const uint32_t *next, int steps, long long *clocks,
+                      uint32_t *place) {
   uint32_t at = *place;
   const long long start = clock64();
   for (int i = 0; i < steps; ++i) {
@@ -221,7 +238,8 @@ __global__ void chaseShared(long long *clocks, uint32_t *out) {
 /// A chain through the lines of `bytes` of memory in an order drawn at random.
 double latency(size_t bytes) {
   constexpr size_t kMostWords = 1 << 22, kLine = 32;
-  size_t step = std::max(bytes / 4 / kMostWords, kLine), count = bytes / 4 / step;
+  size_t step = std::max(bytes / 4 / kMostWords, kLine),
+         count = bytes / 4 / step;
   std::vector<uint32_t> order(count), next(bytes / 4);
   std::iota(order.begin(), order.end(), 0);
   std::shuffle(order.begin() + 1, order.end(), std::mt19937(7));
@@ -232,14 +250,17 @@ double latency(size_t bytes) {
   check(cudaMalloc(&words, bytes), "cudaMalloc");
   check(cudaMalloc(&place, 4), "cudaMalloc");
   check(cudaMemset(place, 0, 4), "cudaMemset");
-  check(cudaMemcpy(words, next.data(), bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
-  double clocks = bestClocks([&](long long *to) { chase<<<1, 1>>>(words, 1 << 17, to, place); });
+  check(cudaMemcpy(words, next.data(), bytes, cudaMemcpyHostToDevice),
+        "cudaMemcpy");
+  double clocks = bestClocks(
+      [&](long long *to) { chase<<<1, 1>>>(words, 1 << 17, to, place); });
   check(cudaFree(words), "cudaFree");
   check(cudaFree(place), "cudaFree");
   return clocks;
 }
 
-/// Workgroups of 128 threads keep `Flying` words of 16 bytes a thread on their way to shared memory.
+/// Workgroups of 128 threads keep `Flying` words of 16 bytes a thread on their
+/// way to shared memory.
 template <int Flying>
 __global__ void stream(const char *from, int64_t bytes) {
   __shared__ __attribute__((aligned(16))) char to[Flying][2048];
@@ -251,7 +272,8 @@ __global__ void stream(const char *from, int64_t bytes) {
     commitCopies();
   }
   for (; at < bytes + (Flying - 1) * all; at += all) {
-    copyAsync16(&to[(slot + Flying - 1) % Flying][threadIdx.x * 16], from + (at < bytes ? at : 0), at < bytes);
+    copyAsync16(&to[(slot + Flying - 1) % Flying][threadIdx.x * 16],
+                from + (at < bytes ? at : 0), at < bytes);
     commitCopies();
     waitCopies<Flying - 1>();
     slot = (slot + 1) % Flying;
@@ -259,17 +281,23 @@ __global__ void stream(const char *from, int64_t bytes) {
 }
 template <int Flying>
 void printStream(const char *from, int64_t bytes, int perUnit) {
-  double seconds = bestSeconds(2, [&](cudaStream_t stream_) { stream<Flying><<<132 * perUnit, 128, 0, stream_>>>(from, bytes); });
+  double seconds = bestSeconds(2, [&](cudaStream_t stream_) {
+    stream<Flying><<<132 * perUnit, 128, 0, stream_>>>(from, bytes);
+  });
   char text[128];
-  std::snprintf(text, sizeof text, "read rate with %d KiB in flight on a unit, %d workgroups", Flying * 2 * perUnit, perUnit);
+  std::snprintf(text, sizeof text,
+                "read rate with %d KiB in flight on a unit, %d workgroups",
+                Flying * 2 * perUnit, perUnit);
   row(text, bytes / seconds * 1e-12, "TB/s");
 }
 
-__global__ void readAgain(const uint4 *from, int count, int rounds, uint32_t *out) {
+__global__ void readAgain(const uint4 *from, int count, int rounds,
+                          uint32_t *out) {
   uint32_t own = 0;
   for (int round = 0; round < rounds; ++round) {
 #pragma unroll 8
-    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < count;
+         i += gridDim.x * blockDim.x) {
       const uint4 word = __ldcg(from + (i + round * 7919 * 32) % count);
       own += word.x ^ word.y ^ word.z ^ word.w;
     }
@@ -280,14 +308,18 @@ __global__ void readAgain(const uint4 *from, int count, int rounds, uint32_t *ou
 }
 
 __global__ void nothing() {}
-__global__ void oneWord(const uint32_t *from, uint32_t *to) { to[blockIdx.x * blockDim.x + threadIdx.x] = from[blockIdx.x * blockDim.x + threadIdx.x] + 1; }
+__global__ void oneWord(const uint32_t *from, uint32_t *to) {
+  to[blockIdx.x * blockDim.x + threadIdx.x] =
+      from[blockIdx.x * blockDim.x + threadIdx.x] + 1;
+}
 
 } // namespace
 
 int main() {
   cudaDeviceProp found;
   check(cudaGetDeviceProperties(&found, 0), "no GPU");
-  std::printf("%s, %d units.\n\n| fact | measured | |\n|---|---|---|\n", found.name, found.multiProcessorCount);
+  std::printf("%s, %d units.\n\n| fact | measured | |\n|---|---|---|\n",
+              found.name, found.multiProcessorCount);
   for (int groups : {1, 2}) {
     printWgmma<64, false>(groups);
     printWgmma<256, false>(groups);
@@ -295,12 +327,19 @@ int main() {
   }
   for (int waves : {4, 8, 16}) {
     char text[96];
-    double clocks = bestClocks([&](long long *to) { mmas<<<1, 32 * waves>>>(to, nullptr); });
-    std::snprintf(text, sizeof text, "mma.sync m16n8k16 bf16, %d waves: flop a clock", waves);
+    double clocks = bestClocks(
+        [&](long long *to) { mmas<<<1, 32 * waves>>>(to, nullptr); });
+    std::snprintf(text, sizeof text,
+                  "mma.sync m16n8k16 bf16, %d waves: flop a clock", waves);
     row(text, 4096.0 * 8 * kRounds * waves / clocks, "flop/clk");
   }
-  row("ex2, 16 waves", 8.0 * kRounds * 512 / bestClocks([&](long long *to) { exponentials<<<1, 512>>>(to, nullptr); }), "op/clk");
-  row("latency of shared memory", bestClocks([&](long long *to) { chaseShared<<<1, 1>>>(to, nullptr); }), "clk");
+  row("ex2, 16 waves", 8.0 * kRounds * 512 / bestClocks([&](long long *to) {
+                         exponentials<<<1, 512>>>(to, nullptr);
+                       }),
+      "op/clk");
+  row("latency of shared memory",
+      bestClocks([&](long long *to) { chaseShared<<<1, 1>>>(to, nullptr); }),
+      "clk");
   row("latency of L2, 4 MiB", latency(size_t(4) << 20), "clk");
   row("latency of L2, 20 MiB", latency(size_t(20) << 20), "clk");
   row("latency of device memory, 1 GiB", latency(size_t(1) << 30), "clk");
@@ -321,13 +360,32 @@ int main() {
   for (int mebi : {8, 24, 36}) {
     char text[96];
     int count = mebi << 16, rounds = 16;
-    double seconds = bestSeconds(2, [&](cudaStream_t s) { readAgain<<<132 * 8, 256, 0, s>>>((const uint4 *)memory, count, rounds, nullptr); });
+    double seconds = bestSeconds(2, [&](cudaStream_t s) {
+      readAgain<<<132 * 8, 256, 0, s>>>((const uint4 *)memory, count, rounds,
+                                        nullptr);
+    });
     std::snprintf(text, sizeof text, "L2 read rate over %d MiB", mebi);
     row(text, 16.0 * count * rounds / seconds * 1e-12, "TB/s");
   }
-  row("empty kernel of 1 workgroup after another in a graph", bestSeconds(200, [](cudaStream_t s) { nothing<<<1, 128, 0, s>>>(); }) * 1e6, "us");
-  row("empty kernel of 132 workgroups", bestSeconds(200, [](cudaStream_t s) { nothing<<<132, 128, 0, s>>>(); }) * 1e6, "us");
-  row("empty kernel of 1056 workgroups", bestSeconds(200, [](cudaStream_t s) { nothing<<<1056, 128, 0, s>>>(); }) * 1e6, "us");
-  row("kernel of 132 workgroups that reads and writes a word of L2", bestSeconds(200, [&](cudaStream_t s) { oneWord<<<132, 128, 0, s>>>((uint32_t *)memory, (uint32_t *)memory + (1 << 20)); }) * 1e6, "us");
+  row("empty kernel of 1 workgroup after another in a graph",
+      bestSeconds(200, [](cudaStream_t s) { nothing<<<1, 128, 0, s>>>(); }) *
+          1e6,
+      "us");
+  row("empty kernel of 132 workgroups",
+      bestSeconds(200, [](cudaStream_t s) { nothing<<<132, 128, 0, s>>>(); }) *
+          1e6,
+      "us");
+  row("empty kernel of 1056 workgroups",
+      bestSeconds(200, [](cudaStream_t s) { nothing<<<1056, 128, 0, s>>>(); }) *
+          1e6,
+      "us");
+  row("kernel of 132 workgroups that reads and writes a word of L2",
+      bestSeconds(200,
+                  [&](cudaStream_t s) {
+                    oneWord<<<132, 128, 0, s>>>((uint32_t *)memory,
+                                                (uint32_t *)memory + (1 << 20));
+                  }) *
+          1e6,
+      "us");
   return 0;
 }
