@@ -99,9 +99,7 @@ Clocks Rates::clocksBelowL2(double lastLevelBytes, double memoryBytes,
   return clocks;
 }
 
-} // namespace modelc
-
-double modelc::queuedClocks(double busy, double waiting) {
+double queuedClocks(double busy, double waiting) {
   constexpr double kExponent = 2.65;
   auto [smaller, larger] = std::minmax(busy, waiting);
   return smaller <= 0
@@ -109,3 +107,5 @@ double modelc::queuedClocks(double busy, double waiting) {
              : larger * std::pow(1 + std::pow(smaller / larger, kExponent),
                                  1 / kExponent);
 }
+
+} // namespace modelc

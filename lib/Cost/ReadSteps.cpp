@@ -27,6 +27,9 @@ static const MmaRow *rowOf(MmaOp mma, const Work &work, const Target &target) {
 
 /// What groups of waves read of shared memory beside one read of each operand.
 static void addReadsAgain(MmaOp mma, const MmaRow &row, Step &step) {
+  if (row.scope != MmaScope::Group4) {
+    return;
+  }
   int64_t gridM = mma.getGrid() ? (*mma.getGrid())[0] : 1;
   int64_t gridN = mma.getGrid() ? (*mma.getGrid())[1] : 1;
   TileType c = mma.getAccumulator().getType();
@@ -35,11 +38,8 @@ static void addReadsAgain(MmaOp mma, const MmaRow &row, Step &step) {
     step.amounts.sharedBytes +=
         isShared ? double(operand.getBytes()) * double(reads - 1) : 0;
   };
-  bool isGroup = row.scope == MmaScope::Group4;
-  add(mma.getA().getType(),
-      isGroup ? gridN * row.readsOfA(c.getColumns() / gridN) : 1);
-  add(mma.getB().getType(),
-      isGroup ? gridM * row.readsOfB(c.getRows() / gridM) : 1);
+  add(mma.getA().getType(), gridN * row.readsOfA(c.getColumns() / gridN));
+  add(mma.getB().getType(), gridM * row.readsOfB(c.getRows() / gridM));
 }
 
 LogicalResult KernelReader::addMatrix(MmaOp mma, const Work &amount,

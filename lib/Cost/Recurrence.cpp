@@ -139,9 +139,7 @@ Recurrence followTrips(const Body &block, llvm::ArrayRef<StepTime> times,
   return {std::max(0.0, done.back() - slope * trips), slope};
 }
 
-} // namespace modelc
-
-double modelc::copyClocks(const Body &block, std::vector<StepTime> times) {
+double copyClocks(const Body &block, std::vector<StepTime> times) {
   bool copies = false;
   for (auto [step, time] : llvm::zip_equal(block.steps, times)) {
     if (step.kind == StepKind::Copy && step.amounts.globalBytes > 0) {
@@ -150,5 +148,7 @@ double modelc::copyClocks(const Body &block, std::vector<StepTime> times) {
       time = {};
     }
   }
-  return copies ? followTrips(block, times, 0).perTrip : 0;
+  return copies ? followTrips(block, times).perTrip : 0;
 }
+
+} // namespace modelc

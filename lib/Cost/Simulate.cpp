@@ -303,11 +303,11 @@ double simulateTrips(const UnitLoad &load) {
   return Simulator(load, trips, turns).run();
 }
 
-} // namespace modelc
-
-double modelc::pipesOf(const Body &block, const Execution &execution) {
+double pipesOf(const Body &block, const Execution &execution) {
   bool asOne = llvm::any_of(block.steps, [](const Step &step) {
     return step.amounts.row && step.amounts.row->scope != MmaScope::Wave;
   });
   return asOne ? 1 : double(execution.matrixPipesPerUnit);
 }
+
+} // namespace modelc

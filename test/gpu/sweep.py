@@ -4,10 +4,11 @@ Makes a folder like that of prepare.py from kernels that are named, not chosen: 
 well the estimate ranks tiles shows where many tiles of one shape are timed. Each
 line of LIST is
 
-    linear SHAPE TYPES | TILE; TILE; ... | SIZES; SIZES; ...
+    FAMILY SHAPE TYPES | TILE; TILE; ... | SIZES; SIZES; ...
 
-with the words of `modelc-opt --kernels-build`, sizes as m:16; sums are not split. Tiles that the
-schedule passes refuse are left out, with a note.
+with the words of `modelc-opt --kernels-build`. Sizes of linears are as m:16 (sums are
+not split), those of attention-decode as `decode 16x4096 splits:4`: its parts are
+timed, not compared. Tiles that the schedule passes refuse are left out, with a note.
 """
 
 import argparse
