@@ -215,9 +215,6 @@ DEV void arriveExpectAtRank(Barrier &barrier, int rank, int bytes) {
 DEV void arriveAtRank(Barrier &barrier, int rank) {
   arriveExpectAtRank(barrier, rank, 0);
 }
-DEV void waitParityOfCluster(Barrier &barrier, uint32_t parity) {
-  waitParity(barrier, parity);
-}
 DEV void fenceAsyncShared() {}
 DEV void prefetchMap(const TensorMap &map) {
   emulator::nvidia::MapFields::of(map);

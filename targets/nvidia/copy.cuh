@@ -37,21 +37,15 @@ DEV uint32_t clusterAddress(const void *p, int rank) {
   asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(address) : "r"(sharedAddress(p)), "r"(rank));
   return address;
 }
-/// Arrives at the barrier that the workgroup `rank` of the cluster has at the same address.
+/// Arrives at the barrier that the workgroup `rank` of the cluster has at the same address. Ordered within this
+/// workgroup only: what others wait for are copies and products, which barriers count themselves; an order over the
+/// cluster is a fence of the device.
 DEV void arriveAtRank(Barrier &barrier, int rank) {
   asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(clusterAddress(&barrier, rank)) : "memory");
 }
 DEV void arriveExpectAtRank(Barrier &barrier, int rank, int bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cluster.b64 _, [%0], %1;" ::"r"(clusterAddress(&barrier, rank)),
                "r"(bytes)
-               : "memory");
-}
-/// waitParity where other workgroups of the cluster arrive.
-DEV void waitParityOfCluster(Barrier &barrier, uint32_t parity) {
-  asm volatile("{.reg .pred done;\n\t"
-               "again: mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n\t"
-               "@!done bra again;}" ::"r"(sharedAddress(&barrier)),
-               "r"(parity)
                : "memory");
 }
 /// Orders ordinary writes to shared memory before asynchronous reads of it.

@@ -31,7 +31,7 @@
 // copy.cuh: barriers and copies
 //   Barrier (8 bytes)  initBarrier(b, arrivals)  fenceBarrierInit()
 //   arrive(b)  arriveExpect(b, bytes)  waitParity(b, parity)  fenceAsyncShared()
-//   arriveAtRank(b, rank)  arriveExpectAtRank(b, rank, bytes)  waitParityOfCluster(b, parity)
+//   arriveAtRank(b, rank)  arriveExpectAtRank(b, rank, bytes)
 //   TensorMap  prefetchMap(map)
 //   loadBox(shared, map, x, y[, z], full)                 one thread; arrives as bytes on full
 //   loadBoxOfPair(shared, map, x, y, full, rank)          the bytes arrive in another workgroup

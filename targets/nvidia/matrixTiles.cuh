@@ -112,11 +112,7 @@ TILE void waitFor(BarrierTrip<To> at) {
   if (at.trip < 0) {
     return;
   }
-  if constexpr (To == Reach::Own) {
-    waitParity(at.barrier, at.parity);
-  } else {
-    waitParityOfCluster(at.barrier, at.parity);
-  }
+  waitParity(at.barrier, at.parity);
 }
 /// What the threads stored to shared memory becomes visible to asynchronous
 /// reads that follow the next sync.

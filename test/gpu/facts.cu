@@ -4,12 +4,10 @@
 //
 // Clocks are those of one unit (clock64), times those of CUDA events; each row
 // is the best of five.
+#include "machine.h"
 #include "nvidia/tiles.cuh"
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
-#include <cuda_runtime.h>
 #include <numeric>
 #include <random>
 #include <vector>
@@ -17,13 +15,6 @@
 using namespace modelc;
 
 namespace {
-
-void check(cudaError_t error, const char *what) {
-  if (error != cudaSuccess) {
-    std::fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(error));
-    std::exit(2);
-  }
-}
 
 constexpr int kRepeats = 5;
 
@@ -47,41 +38,6 @@ double bestClocks(F launch) {
   }
   check(cudaFree(clocks), "cudaFree");
   return double(best);
-}
-
-/// The best seconds of some runs of launch(stream), `count` of them in a
-/// captured graph.
-template <class F>
-double bestSeconds(int count, F launch) {
-  cudaStream_t stream;
-  cudaGraph_t graph;
-  cudaGraphExec_t replayed;
-  cudaEvent_t first, last;
-  check(cudaStreamCreate(&stream), "cudaStreamCreate");
-  check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal),
-        "cudaStreamBeginCapture");
-  for (int i = 0; i < count; ++i) {
-    launch(stream);
-  }
-  check(cudaStreamEndCapture(stream, &graph), "cudaStreamEndCapture");
-  check(cudaGraphInstantiate(&replayed, graph, 0), "cudaGraphInstantiate");
-  check(cudaEventCreate(&first), "cudaEventCreate");
-  check(cudaEventCreate(&last), "cudaEventCreate");
-  float best = 1e9;
-  for (int i = 0; i <= kRepeats; ++i) {
-    float milliseconds;
-    check(cudaEventRecord(first, stream), "cudaEventRecord");
-    check(cudaGraphLaunch(replayed, stream), "cudaGraphLaunch");
-    check(cudaEventRecord(last, stream), "cudaEventRecord");
-    check(cudaEventSynchronize(last), "a kernel");
-    check(cudaEventElapsedTime(&milliseconds, first, last),
-          "cudaEventElapsedTime");
-    best = i ? std::min(best, milliseconds) : best;
-  }
-  check(cudaGraphExecDestroy(replayed), "cudaGraphExecDestroy");
-  check(cudaGraphDestroy(graph), "cudaGraphDestroy");
-  check(cudaStreamDestroy(stream), "cudaStreamDestroy");
-  return best * 1e-3 / count;
 }
 
 //===- Matrix units -------------------------------------------------------===//
@@ -281,7 +237,7 @@ __global__ void stream(const char *from, int64_t bytes) {
 }
 template <int Flying>
 void printStream(const char *from, int64_t bytes, int perUnit) {
-  double seconds = bestSeconds(2, [&](cudaStream_t stream_) {
+  double seconds = secondsOf(2, [&](int, cudaStream_t stream_) {
     stream<Flying><<<132 * perUnit, 128, 0, stream_>>>(from, bytes);
   });
   char text[128];
@@ -360,7 +316,7 @@ int main() {
   for (int mebi : {8, 24, 36}) {
     char text[96];
     int count = mebi << 16, rounds = 16;
-    double seconds = bestSeconds(2, [&](cudaStream_t s) {
+    double seconds = secondsOf(2, [&](int, cudaStream_t s) {
       readAgain<<<132 * 8, 256, 0, s>>>((const uint4 *)memory, count, rounds,
                                         nullptr);
     });
@@ -368,23 +324,25 @@ int main() {
     row(text, 16.0 * count * rounds / seconds * 1e-12, "TB/s");
   }
   row("empty kernel of 1 workgroup after another in a graph",
-      bestSeconds(200, [](cudaStream_t s) { nothing<<<1, 128, 0, s>>>(); }) *
+      secondsOf(200, [](int, cudaStream_t s) { nothing<<<1, 128, 0, s>>>(); }) *
           1e6,
       "us");
   row("empty kernel of 132 workgroups",
-      bestSeconds(200, [](cudaStream_t s) { nothing<<<132, 128, 0, s>>>(); }) *
+      secondsOf(200,
+                [](int, cudaStream_t s) { nothing<<<132, 128, 0, s>>>(); }) *
           1e6,
       "us");
   row("empty kernel of 1056 workgroups",
-      bestSeconds(200, [](cudaStream_t s) { nothing<<<1056, 128, 0, s>>>(); }) *
+      secondsOf(200,
+                [](int, cudaStream_t s) { nothing<<<1056, 128, 0, s>>>(); }) *
           1e6,
       "us");
   row("kernel of 132 workgroups that reads and writes a word of L2",
-      bestSeconds(200,
-                  [&](cudaStream_t s) {
-                    oneWord<<<132, 128, 0, s>>>((uint32_t *)memory,
-                                                (uint32_t *)memory + (1 << 20));
-                  }) *
+      secondsOf(200,
+                [&](int, cudaStream_t s) {
+                  oneWord<<<132, 128, 0, s>>>((uint32_t *)memory,
+                                              (uint32_t *)memory + (1 << 20));
+                }) *
           1e6,
       "us");
   return 0;

@@ -87,7 +87,7 @@ KERNEL(128, 1) CLUSTER(2) tensorOfPair(GRID_CONSTANT TensorMap map) {
     if (clusterRank() == 1) {
       arriveAtRank(full[0], 0);
     } else {
-      waitParityOfCluster(full[0], 0);
+      waitParity(full[0], 0);
       const uint64_t a = sharedDescriptorBlackwell(sharedAddress(memory));
       tensorMmaBf16OfPair(base[0], a, a, tensorInstructionBf16(256, 64), false);
       tensorMmaFp8OfPair(base[0], a, a, tensorInstructionFp8(256, 64), true);
@@ -95,7 +95,7 @@ KERNEL(128, 1) CLUSTER(2) tensorOfPair(GRID_CONSTANT TensorMap map) {
     }
   }
   syncWave();
-  waitParityOfCluster(done[0], 0);
+  waitParity(done[0], 0);
   tensorFenceAfter();
   tensorFenceBefore();
   syncCluster();
