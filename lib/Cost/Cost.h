@@ -338,7 +338,7 @@ void registerCostPasses();
 /// A trip whose copies ask memory for `busy` clocks and take `waiting` from the
 /// first to the last: requests queue before memory is busy all the time. The
 /// exponent after reads with 8, 16 and 32 KiB on their way to each unit, which
-/// reach 0.49, 0.77 and 0.96 of what more of them do (test/gpu/facts.cu).
+/// reach 0.48, 0.76 and 0.96 of what more of them do (test/gpu/facts.cu).
 double queuedClocks(double busy, double waiting);
 
 } // namespace modelc

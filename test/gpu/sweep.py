@@ -26,15 +26,12 @@ class Sizes(prepare.Step):
     """The sizes of a kernel alone: of rows, or of a decode step in parts."""
 
     def __init__(self, text):
-        words = text.rsplit(" ", 1)
-        self.plan, self.new, self.kind, self.text = "kernel", 1, "linear", text
-        if len(words) > 1:
-            super().__init__(words[0])
-            self.kind = "part"
-        else:
-            names = ("tokens", "sequences", "context", "longest", "pages_per_sequence", "cache_rows")
-            self.sizes = dict.fromkeys(names, 1)
-        name, value = words[-1].split(":")
+        step, _, own = text.rpartition(" ")
+        self.kind, self.text = ("part" if step else "linear"), text
+        super().__init__(step or "decode 1x1")
+        # A list may hold other families: the estimate asks for sizes of all.
+        self.sizes |= {"m": 1, "splits": 1}
+        name, value = own.split(":")
         self.sizes[name] = int(value)
 
     def title(self):
@@ -93,7 +90,7 @@ def main():
             continue
         what, tiles, runs = (part.strip() for part in line.split("|"))
         steps = [Sizes(text.strip()) for text in runs.split(";")]
-        largest = max(step.sizes.get("m", step.sizes["sequences"]) for step in steps)
+        largest = max(max(step.sizes["m"], step.sizes["sequences"]) for step in steps)
         for tile in (text.strip() for text in tiles.split(";")):
             symbol = f"k{len(kernels)}"
             option = build_option(options, symbol, what, tile, largest)
