@@ -103,6 +103,15 @@ std::string KernelPrinter::limitText(const Access &access, unsigned which) {
   return text(limit, 12) + " - " + text(offset, 13);
 }
 
+/// What is known to divide the limit of columns, up to a vector.
+int64_t KernelPrinter::limitDivisor(const Access &access) {
+  Value limit = access.valid[access.rowDimension < 0 ? 0 : 1];
+  int64_t divisor =
+      std::min(knownDivisor(limit),
+               knownDivisor(access.offsets[access.columnDimension]));
+  return std::min(divisor, kVectorBytes);
+}
+
 std::string KernelPrinter::viewText(const Access &access) {
   std::string rowStride = access.rowDimension < 0
                               ? "0"
@@ -135,7 +144,10 @@ std::string KernelPrinter::viewText(const Access &access) {
     view += ".limitRows(" + limitText(access, 0) + ")";
   }
   if (access.valid.size() > 1 || (oneDimension && !access.valid.empty())) {
-    view += ".limitColumns(" + limitText(access, 1) + ")";
+    int64_t multiple = limitDivisor(access);
+    view += ".limitColumns(" + limitText(access, 1) +
+            (multiple > 1 ? ", multipleOf<" + std::to_string(multiple) + ">)"
+                          : ")");
   }
   return view;
 }

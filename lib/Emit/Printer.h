@@ -106,6 +106,7 @@ private:
   std::string originText(const Access &access);
   std::string viewText(const Access &access);
   std::string limitText(const Access &access, unsigned which);
+  int64_t limitDivisor(const Access &access);
   std::string stride(mlir::Value buffer, int64_t dimension);
   std::string extent(mlir::Value buffer, int64_t dimension);
   int64_t vectorElements(const Access &access);

@@ -3,6 +3,7 @@
 //   view(a + offset(row, 8192, k), 8192)      rows 8192 elements apart, columns side by side
 //       .limitRows(m - row)                   rows from here on read 0 and are not written
 //       .limitColumns(n - column)
+//       .limitColumns(n - column, multipleOf<8>)      vectors of so many are moved whole or not at all
 //       .gather(ids)                          row r lies where ids says
 //       .paged(table, pageSize, first)        row r lies at table[(first + r) / pageSize], entry (first + r) % pageSize
 //
@@ -64,8 +65,12 @@ struct Paged {
   TILE_MEMBER int row(int r) const { return table[(first + r) / pageSize] * pageSize + (first + r) % pageSize; }
 };
 
-/// A tile's rows and columns in a buffer.
-template <class T, class Rows = Straight, bool RowsEnd = false, bool ColumnsEnd = false>
+/// What a limit is known to be.
+template <int Divisor>
+constexpr Constant<Divisor> multipleOf{};
+
+/// A tile's rows and columns in a buffer. Columns that end do so at a multiple of ColumnsEnd; 0: they do not.
+template <class T, class Rows = Straight, bool RowsEnd = false, int ColumnsEnd = 0>
 struct View {
   T *base;
   int64_t rowStride, columnStride; // in elements
@@ -75,7 +80,8 @@ struct View {
   TILE_MEMBER View<T, Rows, true, ColumnsEnd> limitRows(int limit) const {
     return {base, rowStride, columnStride, limit > 0 ? limit : 0, columnLimit, rows};
   }
-  TILE_MEMBER View<T, Rows, RowsEnd, true> limitColumns(int limit) const {
+  template <int Multiple = 1>
+  TILE_MEMBER View<T, Rows, RowsEnd, Multiple> limitColumns(int limit, Constant<Multiple> = {}) const {
     return {base, rowStride, columnStride, rowLimit, limit, rows};
   }
   template <class Ids>
@@ -86,8 +92,11 @@ struct View {
     return {base, rowStride, columnStride, rowLimit, columnLimit, {table, pageSize, first}};
   }
 
-  static constexpr bool isLimited = RowsEnd || ColumnsEnd;
-  static constexpr bool rowsEnd = RowsEnd, columnsEnd = ColumnsEnd, isFar = Rows::isFar;
+  static constexpr bool isLimited = RowsEnd || ColumnsEnd != 0;
+  static constexpr bool rowsEnd = RowsEnd, columnsEnd = ColumnsEnd != 0, isFar = Rows::isFar;
+  /// Whether a limit can cut a vector along columns: `Count` of them, at a multiple of so many.
+  template <int Count>
+  static constexpr bool cutsColumns = columnsEnd && ColumnsEnd % Count != 0;
   static constexpr bool isPaged = kSameType<Rows, Paged>;
   using Element = T;
 
@@ -104,7 +113,7 @@ struct View {
       return rows.template row<L, R>(row);
     }
   }
-  TILE_MEMBER bool hasColumns(int column, int count) const { return !ColumnsEnd || column + count <= columnLimit; }
+  TILE_MEMBER bool hasColumns(int column, int count) const { return !columnsEnd || column + count <= columnLimit; }
   /// The element at row `lies` of memory.
   TILE_MEMBER T *at(int lies, int column) const {
     if constexpr (isFar) {
@@ -134,6 +143,10 @@ struct Vectors {
   /// Elements behind the first, by row and by column.
   TILE_CONSTEXPR static int rowSteps(int element) { return Along == Dimension::Row ? element : 0; }
   TILE_CONSTEXPR static int columnSteps(int element) { return Along == Dimension::Column ? element : 0; }
+  /// Whether the limits of a view can leave a part of a vector.
+  template <class W>
+  static constexpr bool areCut =
+      count > 1 && (Along == Dimension::Column ? W::template cutsColumns<count> : W::rowsEnd);
 };
 
 /// Whose addresses accesses of one layout use. Of a load and a store of the
@@ -174,22 +187,17 @@ TILE void loadTile(Tile<T, L> &tile, const W &from) {
     const int lies = from.template place<L, r.value>(row);
     const T *p = from.at(lies, column);
     const auto put = [&](auto e, T value) INLINE { tile.v[r.value | V::spread(e.value)] = value; };
-    if constexpr (!W::isLimited || V::count == 1) {
+    if constexpr (!V::template areCut<W>) {
       const bool valid = from.hasRow(row, lies) && from.hasColumns(column, 1);
       const auto pack = W::isLimited ? readOrZero<Pack<T, V::count>>(p, valid) : read<T, V::count, When>(p);
       repeat<V::count>([&](auto e) INLINE { put(e, pack.v[e.value]); });
     } else {
-      const bool hasRow = from.hasRow(row + V::rowSteps(V::count - 1), lies + V::rowSteps(V::count - 1));
-      if (!W::columnsEnd || from.hasColumns(column, V::columnSteps(V::count - 1) + 1)) {
-        if constexpr (Along == Dimension::Column || !W::rowsEnd) {
-          const auto pack = readOrZero<Pack<T, V::count>>(p, hasRow);
-          repeat<V::count>([&](auto e) INLINE { put(e, pack.v[e.value]); });
-          return;
-        } else if (hasRow) {
-          const auto pack = read<T, V::count, When>(p);
-          repeat<V::count>([&](auto e) INLINE { put(e, pack.v[e.value]); });
-          return;
-        }
+      const int last = V::count - 1;
+      if (from.hasRow(row + V::rowSteps(last), lies + V::rowSteps(last)) &&
+          from.hasColumns(column, V::columnSteps(last) + 1)) {
+        const auto pack = read<T, V::count, When>(p);
+        repeat<V::count>([&](auto e) INLINE { put(e, pack.v[e.value]); });
+        return;
       }
       repeat<V::count>([&](auto e) INLINE {
         const bool valid = from.hasRow(row + V::rowSteps(e.value), lies + V::rowSteps(e.value)) &&
@@ -218,7 +226,7 @@ TILE void storeTile(const Tile<T, L> &tile, const W &to) {
       Pack<T, V::count> pack;
       repeat<V::count>([&](auto e) INLINE { pack.v[e.value] = tile.v[r.value | V::spread(e.value)]; });
       writeGlobal(p, pack);
-    } else if constexpr (V::count > 1) {
+    } else if constexpr (V::template areCut<W>) {
       repeat<V::count - 1>([&](auto e) INLINE {
         if (has(e)) {
           writeGlobal(p + e.value, Pack<T, 1>{{tile.v[r.value | V::spread(e.value)]}});

@@ -23,7 +23,7 @@
 // CHECK: unroll<3>(0, 4, [&](auto step) INLINE {
 // CHECK-NEXT: waitCopies<16>();
 // CHECK-NEXT: sync();
-// CHECK: copyTile<4>(aRing[step + 2], view(a + offset(row, 256, depth), 256).limitRows(m - row).limitColumns(256 - depth));
+// CHECK: copyTile<4>(aRing[step + 2], view(a + offset(row, 256, depth), 256).limitRows(m - row).limitColumns(256 - depth, multipleOf<16>));
 // CHECK: mma<Mfma16x16x16Bf16>(accumulator, fragments<ATileLayout>(aRing[step]), fragments<WTileLayout>(wRing[step]));
 // CHECK: waitCopies<0>();
 // CHECK: storeTile<8>(result, view(d + offset(row, 256, column), 256).limitRows(m - row));

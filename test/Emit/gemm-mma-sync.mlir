@@ -20,7 +20,7 @@
 // CHECK: for (int step = 0; step < 4; ++step) {
 // CHECK-NEXT: waitCopies<2>();
 // CHECK-NEXT: sync();
-// CHECK: copyTile<4>(aRing[step + 2], view(a + offset(row, 256, depth), 256).limitRows(m - row).limitColumns(256 - depth));
+// CHECK: copyTile<4>(aRing[step + 2], view(a + offset(row, 256, depth), 256).limitRows(m - row).limitColumns(256 - depth, multipleOf<16>));
 // CHECK: mma<MmaSync16x8x16Bf16>(accumulator, fragments<ATileLayout>(aRing[step]), fragments<WTileLayout>(wRing[step]));
 // CHECK: waitCopies<0>();
 // CHECK: storeTile<8>(result, view(d + offset(row, 256, column), 256).limitRows(m - row));

@@ -101,6 +101,12 @@ void limited(const float *in, float *out) {
   loadTile<4>(x, view(in, 32).limitRows(37).limitColumns(29));
   storeTile<4>(x, view(out, 32));
 }
+void limitedByVectors(const float *in, float *out) {
+  Tile<float, Blocked> x;
+  loadTile<4>(x, view(in, 32).limitRows(37).limitColumns(28, multipleOf<4>));
+  forEach<Blocked>([&](auto i, int, int) INLINE { x[i] += 1.0f; });
+  storeTile<4>(x, view(out, 32).limitRows(35).limitColumns(24, multipleOf<8>));
+}
 void alongRows(const float *in, float *out) {
   Tile<float, Result> x;
   loadTile<4, Dimension::Row>(x, view(in, 1, 64).limitRows(61));
@@ -248,6 +254,10 @@ int main() {
   const auto input = [](int r, int c) { return (r * 32 + c) % 256; };
   check<float>("rows of 37, columns of 29", limited, [](int r, int c) {
     return r < 37 && c < 29 ? valueAt(r, c) : 0;
+  });
+  check<float>("whole vectors", limitedByVectors, [](int r, int c) {
+    const bool isStored = r < 35 && c < 24;
+    return isStored ? valueAt(r, c) + 1 : -1;
   });
   check<float>("vectors along rows", alongRows, [](int r, int c) {
     const int at = c * 64 + r;
