@@ -112,6 +112,26 @@ int64_t KernelPrinter::limitDivisor(const Access &access) {
   return std::min(divisor, kVectorBytes);
 }
 
+/// Whether one page holds all rows of a tile.
+bool KernelPrinter::isInPage(const Access &access) {
+  int64_t rows = access.tile ? access.tile.getRows() : 0;
+  return rows > 0 && access.pageSize % rows == 0 &&
+         knownDivisor(access.offsets[access.rowDimension]) % rows == 0;
+}
+
+/// The pages of a sequence, their size and the first row of a tile.
+std::string KernelPrinter::pageText(const Access &access) {
+  std::string table = text(access.pageTable);
+  if (!isZero(access.sequence)) {
+    table += " + offset(" + text(access.sequence) +
+             (cast<BufferType>(access.pageTable.getType()).getRank() > 1
+                  ? ", " + extent(access.pageTable, 1) + ", 0)"
+                  : ")");
+  }
+  return table + ", " + std::to_string(access.pageSize) + ", " +
+         text(access.offsets[access.rowDimension]);
+}
+
 std::string KernelPrinter::viewText(const Access &access) {
   std::string rowStride = access.rowDimension < 0
                               ? "0"
@@ -128,16 +148,8 @@ std::string KernelPrinter::viewText(const Access &access) {
   if (access.rows) {
     view += ".gather(" + text(access.rows) + ")";
   }
-  if (access.pageTable) {
-    std::string table = text(access.pageTable);
-    if (!isZero(access.sequence)) {
-      table += " + offset(" + text(access.sequence) +
-               (cast<BufferType>(access.pageTable.getType()).getRank() > 1
-                    ? ", " + extent(access.pageTable, 1) + ", 0)"
-                    : ")");
-    }
-    view += ".paged(" + table + ", " + std::to_string(access.pageSize) + ", " +
-            text(access.offsets[access.rowDimension]) + ")";
+  if (access.pageTable && !isInPage(access)) {
+    view += ".paged(" + pageText(access) + ")";
   }
   bool oneDimension = access.rowDimension < 0;
   if (!access.valid.empty() && !oneDimension) {
@@ -148,6 +160,9 @@ std::string KernelPrinter::viewText(const Access &access) {
     view += ".limitColumns(" + limitText(access, 1) +
             (multiple > 1 ? ", multipleOf<" + std::to_string(multiple) + ">)"
                           : ")");
+  }
+  if (access.pageTable && isInPage(access)) {
+    view += ".inPage(" + pageText(access) + ")";
   }
   return view;
 }

@@ -107,6 +107,8 @@ private:
   std::string viewText(const Access &access);
   std::string limitText(const Access &access, unsigned which);
   int64_t limitDivisor(const Access &access);
+  bool isInPage(const Access &access);
+  std::string pageText(const Access &access);
   std::string stride(mlir::Value buffer, int64_t dimension);
   std::string extent(mlir::Value buffer, int64_t dimension);
   int64_t vectorElements(const Access &access);

@@ -93,8 +93,8 @@ Softmax Decode::walk(Scalar sequence, Scalar kvHead, ValueRange queries,
   Softmax start = Softmax::start(k, tile.queries, shape.valueDim);
   auto body = [&](Scalar t, ValueRange carried) {
     Scalar key = k.name("key", (first + t) * static_cast<double>(tile.keys));
-    KeyTile next = {keys, values,  pages, sequence,  kvHead,
-                    key,  context, key,   tile.keys, scale};
+    KeyTile next = {keys,    values, pages,   sequence,  kvHead, key,
+                    context, key,    context, tile.keys, scale};
     auto isVisible = [&](Element e) { return key + e.column < context; };
     return addKeys(k, shape, Softmax::of(carried), queries, next, {isVisible})
         .values();

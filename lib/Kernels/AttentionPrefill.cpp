@@ -31,6 +31,8 @@ struct Prefill {
   SequenceArguments sequences;
 
   void declare();
+  KeyTile keysOf(const Sequence &sequence, Scalar kvHead, Scalar trip,
+                 Scalar key);
   void ownQueries(const Sequence &sequence, Scalar first, Scalar head);
 };
 } // namespace
@@ -49,6 +51,28 @@ void Prefill::declare() {
   sequences = SequenceArguments::declare(k);
   rows.back() = shape.valueDim;
   out = k.buffer("out", rows, shape.element);
+}
+
+/// The keys of a trip, with the values of the trip before where they are late:
+/// the first adds none.
+KeyTile Prefill::keysOf(const Sequence &sequence, Scalar kvHead, Scalar trip,
+                        Scalar key) {
+  KeyTile next;
+  next.keys = keys;
+  next.values = values;
+  next.pages = sequences.pages;
+  next.sequence = sequence.index;
+  next.kvHead = kvHead;
+  next.first = next.firstValue = key;
+  next.context = next.valueEnd = sequence.context;
+  next.count = tile.keys;
+  next.fmaExponentials = tile.fmaExponentials;
+  if (tile.isDelayed) {
+    Scalar none = k.constant(0);
+    next.firstValue = maximum(key - static_cast<double>(tile.keys), none);
+    next.valueEnd = select(trip < k.constant(1), none, sequence.context);
+  }
+  return next;
 }
 
 void Prefill::ownQueries(const Sequence &sequence, Scalar first, Scalar head) {
@@ -89,15 +113,9 @@ void Prefill::ownQueries(const Sequence &sequence, Scalar first, Scalar head) {
   }
   auto body = [&](Scalar t, ValueRange carried) {
     Scalar key = k.name("key", t * static_cast<double>(tile.keys));
-    // The first trip adds no values: all of them lie behind the context.
-    Scalar firstValue = tile.isDelayed
-                            ? select(t < k.constant(1), sequence.context,
-                                     key - static_cast<double>(tile.keys))
-                            : key;
-    KeyTile next = {
-        keys,      values, sequences.pages,        sequence.index,
-        kvHead,    key,    sequence.context,       firstValue,
-        tile.keys, scale,  "1 / (" + expect + ")", tile.fmaExponentials};
+    KeyTile next = keysOf(sequence, kvHead, t, key);
+    next.scale = scale;
+    next.expectFirst = "1 / (" + expect + ")";
     auto isVisible = [&](Element e) {
       return key + e.column <= position + e.row;
     };

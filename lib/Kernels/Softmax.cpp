@@ -66,11 +66,11 @@ kernels::loadQueries(KernelBuilder &k, const HeadShape &shape, int64_t queries,
 /// Columns of a tile of keys or values in the type of the queries.
 static Value loadCache(KernelBuilder &k, StringRef name, const HeadShape &shape,
                        Value cache, const KeyTile &tile, Scalar first,
-                       int64_t column, int64_t columns) {
+                       Scalar end, int64_t column, int64_t columns) {
   Place place = at(cache, {first, tile.kvHead, k.constant(column)})
                     .walks(0, 2)
                     .pages(tile.pages, tile.sequence, shape.pageSize)
-                    .valid({tile.context});
+                    .valid({end});
   Value loaded = k.load(name, {tile.count, columns}, place);
   if (shape.cacheElement == shape.element) {
     return loaded;
@@ -136,7 +136,7 @@ static Value productsOf(KernelBuilder &k, const HeadShape &shape,
   Value products = k.fill("zero", {rows, tile.count}, k.f32(), 0);
   for (auto [part, columns] : llvm::zip_equal(queries, shape.keyParts())) {
     Value keys = loadCache(k, "keys", shape, tile.keys, tile, tile.first,
-                           column, columns);
+                           tile.context, column, columns);
     products = k.mma("products", products, part, keys);
     column += columns;
   }
@@ -149,7 +149,7 @@ Softmax kernels::addKeys(KernelBuilder &k, const HeadShape &shape,
   Type f32 = k.f32();
   auto addValues = [&](Value sums, Value weights) {
     Value values = loadCache(k, "values", shape, tile.values, tile,
-                             tile.firstValue, 0, shape.valueDim);
+                             tile.firstValue, tile.valueEnd, 0, shape.valueDim);
     return k.mmaPlain("o", sums, weights, values);
   };
   Value products = productsOf(k, shape, queries, tile);

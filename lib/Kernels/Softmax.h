@@ -31,6 +31,7 @@ struct KeyTile {
   Scalar sequence, kvHead, first, context;
   Scalar firstValue; ///< of the values that are added: of the tile before
                      ///< where the softmax has weights
+  Scalar valueEnd;   ///< values from here on are not loaded
   int64_t count;     ///< keys of the tile
   mlir::Value scale; ///< of scores, in base 2, 1 x 1; null: that of headDim
   std::string expectFirst = {}; ///< the part of the trips that is the first

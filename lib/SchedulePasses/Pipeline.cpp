@@ -9,7 +9,8 @@
 //     loop (%t)                          loop (%t)
 //       wait copies; sync                  wait on %full[%t]; mma
 //       copies of t + S - 1                wait matrix, 1 pending; sync
-//       load, mma                          if (t + S - 1 < n) arrive, copies
+//       load, mma (asynchronous mma:       if (t + S - 1 < n) arrive, copies
+//       begun before the copies)
 //     wait copies, 0 pending             wait matrix, 0 pending
 //
 //   boxes, mma of one thread into tensor memory
@@ -174,6 +175,17 @@ void Pipeline::makeSingle(Ring &ring) {
   SyncOp::create(builder, loc, Scope::Workgroup);
 }
 
+/// After which all products are begun that need no wait in between: while they
+/// run lanes may copy.
+static Operation *lastBegun(const Ring &ring) {
+  Operation *last = ring.mmas.front();
+  for (Operation *op = last; op && !isa<WaitOp, SyncOp>(op);
+       op = op->getNextNode()) {
+    last = isa<MmaOp, ArriveOp>(op) ? op : last;
+  }
+  return last;
+}
+
 void Pipeline::makeCounted(Ring &ring) {
   LoopOp loop = ring.loop;
   Location loc = loop.getLoc();
@@ -182,6 +194,9 @@ void Pipeline::makeCounted(Ring &ring) {
   makePrologue(ring);
   waitQueue(builder, loc, Queue::Copies);
   SyncOp::create(builder, loc, Scope::Workgroup);
+  if (!ring.mmas.empty()) {
+    builder.setInsertionPointAfter(lastBegun(ring));
+  }
   Value index =
       advanced(builder, ring, loop.getInductionVars()[0], ring.ahead());
   copyAll(builder, ring, index, isTrip(builder, ring, index));

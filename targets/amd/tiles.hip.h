@@ -221,8 +221,10 @@ TILE void copyNear(Place<S> to, const V &from) {
                          : (S::rowCount - 1) * rowBytes +
                                S::columnCount * (int)sizeof(T));
   const Buffer source = buffer(from.base, bytes);
-  copyUnits<S, Waves, kCopyBytes>([&](int waveByte, int, int row,
-                                      int column) INLINE {
+  copyUnits<S, Waves, kCopyBytes>([&](auto unit, int waveByte, int,
+                                      const auto &here) INLINE {
+    const int row = here.template rowOfRegister<unit.value>();
+    const int column = here.template columnOfRegister<unit.value>();
     uint32_t offset = row * rowBytes + column * (int)sizeof(T);
     if constexpr (V::columnsEnd) {
       offset = from.hasColumns(column, kCopyBytes / (int)sizeof(T)) ? offset
@@ -235,8 +237,10 @@ TILE void copyNear(Place<S> to, const V &from) {
 /// Rows that lie anywhere: an address for each lane.
 template <int Waves, class S, class V>
 TILE void copyFar(Place<S> to, const V &from) {
-  copyUnits<S, Waves, kCopyBytes>([&](int waveByte, int, int row,
-                                      int column) INLINE {
+  copyUnits<S, Waves, kCopyBytes>([&](auto unit, int waveByte, int,
+                                      const auto &here) INLINE {
+    const int row = here.template rowOfRegister<unit.value>();
+    const int column = here.template columnOfRegister<unit.value>();
     bool valid =
         from.hasColumns(column, kCopyBytes / (int)sizeof(typename S::Element));
     const void *source = kZeros;

@@ -120,13 +120,26 @@ TILE void publishShared() { fenceAsyncShared(); }
 
 //===- Copies -------------------------------------------------------------===//
 
+/// Where the columns of a unit lie in memory. Units that lie the same steps behind the first in all threads take an
+/// address and constants.
+template <int Unit, class V, class P>
+TILE auto unitAddress(const V &from, const P &here, int lies) {
+  if constexpr (!V::isFar && P::template isBehind<Unit>) {
+    return from.at(here.row, here.column) +
+           (P::template rowsBehind<Unit>() * from.rowStride + P::template columnsBehind<Unit>() * from.columnStride);
+  } else {
+    return from.at(lies, here.template columnOfRegister<Unit>());
+  }
+}
+
 /// Fills a place from global memory, 16 bytes a lane. Beyond the limits it
 /// leaves zeros. Columns are side by side in memory; their limit is a multiple
 /// of 16 bytes.
 template <int Waves, class S, class V>
 TILE void copyTile(Place<S> to, const V &from) {
   constexpr int bytes = 16;
-  copyUnits<S, Waves, bytes>([&](int waveByte, int laneByte, int row, int column) INLINE {
+  copyUnits<S, Waves, bytes>([&](auto unit, int waveByte, int laneByte, const auto &here) INLINE {
+    const int row = here.template rowOfRegister<unit.value>(), column = here.template columnOfRegister<unit.value>();
     bool valid = from.hasColumns(column, bytes / (int)sizeof(typename S::Element));
     int lies = 0;
     if (!V::isFar || !V::rowsEnd || !V::isPaged || from.hasRow(row, 0)) {
@@ -135,7 +148,7 @@ TILE void copyTile(Place<S> to, const V &from) {
     } else {
       valid = false;
     }
-    copyAsync16(to.at + waveByte + laneByte, valid ? from.at(lies, column) : from.base, valid);
+    copyAsync16(to.at + waveByte + laneByte, unitAddress<unit.value>(from, here, lies), valid);
   });
   commitCopies();
 }

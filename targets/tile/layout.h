@@ -78,6 +78,17 @@ struct Position {
   TILE_MEMBER int columnOfRegister() const {
     return step<columnOf(L::reachOfThread), columnOf(L::OfRegister::map(R))>(column);
   }
+  /// Rows and columns of register R behind register 0, where they are the same in all threads.
+  template <int R>
+  static constexpr bool isBehind = (L::reachOfThread & L::OfRegister::map(R)) == 0;
+  template <int R>
+  TILE_CONSTEXPR static int rowsBehind() {
+    return rowOf(L::OfRegister::map(R));
+  }
+  template <int R>
+  TILE_CONSTEXPR static int columnsBehind() {
+    return columnOf(L::OfRegister::map(R));
+  }
 };
 
 /// True in one of the threads that hold the same elements.

@@ -6,6 +6,7 @@
 //       .limitColumns(n - column, multipleOf<8>)      vectors of so many are moved whole or not at all
 //       .gather(ids)                          row r lies where ids says
 //       .paged(table, pageSize, first)        row r lies at table[(first + r) / pageSize], entry (first + r) % pageSize
+//       .inPage(table, pageSize, first)       the same of rows that one page holds; after the limits
 //
 //   loadTile<8>(x, view)       at most 8 elements in one access; the caller knows that they are aligned
 //   loadTile<8, Dimension::Row>(x, view)      vectors along rows: those are side by side in memory
@@ -62,7 +63,10 @@ struct Paged {
   TILE_MEMBER int row(int r) const {
     return row(r);
   }
-  TILE_MEMBER int row(int r) const { return table[(first + r) / pageSize] * pageSize + (first + r) % pageSize; }
+  TILE_MEMBER int row(int r) const {
+    const unsigned at = first + r, size = pageSize;
+    return table[at / size] * pageSize + (int)(at % size);
+  }
 };
 
 /// What a limit is known to be.
@@ -90,6 +94,12 @@ struct View {
   }
   TILE_MEMBER View<T, Paged, RowsEnd, ColumnsEnd> paged(const int *table, int pageSize, int first) const {
     return {base, rowStride, columnStride, rowLimit, columnLimit, {table, pageSize, first}};
+  }
+  /// A table is asked only about rows that there are.
+  TILE_MEMBER View inPage(const int *table, int pageSize, int first) const {
+    const Paged rows{table, pageSize, first};
+    const int lies = uniformValue(!RowsEnd || rowLimit > 0 ? rows.row(0) : 0);
+    return {base + lies * rowStride, rowStride, columnStride, rowLimit, columnLimit, {}};
   }
 
   static constexpr bool isLimited = RowsEnd || ColumnsEnd != 0;

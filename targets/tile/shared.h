@@ -172,7 +172,8 @@ struct PositionsOf<S, First, Sequence<I...>> {
 
 /// A workgroup fills a place in the order of its bytes: lane i of a wave writes
 /// `Bytes` bytes behind lane i - 1, so that all layout lies on the side that is
-/// read. f(byte of the wave, byte of the lane, row, column) once for each unit.
+/// read. f(unit, byte of the wave, byte of the lane, position) once for each
+/// unit, whose place is that of a register of the position.
 /// A place smaller than what the waves write at once is written several times.
 template <class S, int Waves, int Bytes, class F>
 TILE void copyUnits(F f) {
@@ -188,10 +189,7 @@ TILE void copyUnits(F f) {
   using L = Layout<S::rowCount, S::columnCount, OfUnit, OfLane, OfWave>;
   const Position<L> here;
   const int wave = waves == 1 ? 0 : waveId() % waves, lane = laneId();
-  repeat<L::registers>([&](auto unit) INLINE {
-    f((unit.value * waves + wave) * waveBytes, lane * Bytes, here.template rowOfRegister<unit.value>(),
-      here.template columnOfRegister<unit.value>());
-  });
+  repeat<L::registers>([&](auto unit) INLINE { f(unit, (unit.value * waves + wave) * waveBytes, lane * Bytes, here); });
 }
 
 } // namespace modelc

@@ -29,6 +29,7 @@
 // CHECK: loadTile<1, Dimension::Row>(numbers, view(counts + offset(tile), 1, 0));
 // CHECK: loadTile<4>(gathered, view(x, 64).gather(numbers).limitRows(m));
 // CHECK: loadTile<4>(paged, view(x, 64).paged(pages + offset(tile, 128, 0), 16, context).limitRows(m - context));
+// CHECK: loadTile<4>(inPage, view(x, 64).limitRows(m - [[FIRST:.*]]).inPage(pages + offset(tile, 128, 0), 64, [[FIRST]]));
 // CHECK: addTile(gathered, view(sum + offset(tile, 64, 0), 64));
 // CHECK: storeTile<4>(straight, view(sum + offset(tile, 64, 0), 64).limitRows(m - tile));
 // CHECK: storeScalar(counts + offset(tile), context);
@@ -47,7 +48,10 @@ schedule.kernel @memory(%x: !in, %sum: !in, %counts: !schedule.buffer<?xi32>, %p
     %r = schedule.load %counts[%i] : !schedule.buffer<?xi32> -> !schedule.tile<16x1xi32, register, #ids> loc("numbers")
     %g = schedule.load %x[%c0, %c0] rows(%r : !schedule.tile<16x1xi32, register, #ids>) valid(%m) : !in -> !tile loc("gathered")
     %p = schedule.load %x[%limit, %c0] pages(%pages, %i : !schedule.buffer<?x128xi32>) valid(%m) {page_size = 16 : i64} : !in -> !tile loc("paged")
+    %first = arith.muli %i, %c16 : index
+    %o = schedule.load %x[%first, %c0] pages(%pages, %i : !schedule.buffer<?x128xi32>) valid(%m) {page_size = 64 : i64} : !in -> !tile loc("in_page")
     schedule.store %g, %sum[%i, %c0] {add} : !tile, !in
+    schedule.store %o, %sum[%i, %c0] : !tile, !in
     schedule.store %a, %sum[%i, %c0] valid(%m) : !tile, !in
     schedule.store %n, %counts[%i] : i32, !schedule.buffer<?xi32>
     %h = schedule.load %cache[%i, %c2, %c0] {dims = array<i64: 0, 2>} : !schedule.buffer<?x4x64xf32> -> !tile loc("heads")

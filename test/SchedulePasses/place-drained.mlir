@@ -33,6 +33,8 @@
 // TEXT: allocTensor<256>(shared);
 // TEXT: mma<Tcgen05Bf16>({{.*}}, false);
 // TEXT-NEXT: arriveAfterMma(
+// TEXT: copyTile<4>(kCacheRing[step + 1],
+// TEXT: copyTile<4>(vCacheRing[step + 1],
 // TEXT-NEXT: waitFor(
 // TEXT: storeTensor(
 // TEXT: storeTensor(

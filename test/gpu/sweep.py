@@ -7,8 +7,8 @@ line of LIST is
     FAMILY SHAPE TYPES | TILE; TILE; ... | SIZES; SIZES; ...
 
 with the words of `modelc-opt --kernels-build`. Sizes of linears are as m:16 (sums are
-not split), those of attention-decode as `decode 16x4096 splits:4`: its parts are
-timed, not compared. Tiles that the schedule passes refuse are left out, with a note.
+not split), those of attention-prefill as `prefill 1x4096`, those of attention-decode
+as `decode 16x4096 splits:4`: its parts are timed, not compared. Tiles that the schedule passes refuse are left out, with a note.
 """
 
 import argparse
@@ -20,19 +20,21 @@ import sys
 import prepare
 
 ROOT = prepare.HERE.parent.parent
+KINDS = {"": "linear", "decode": "part", "prefill": "attention_prefill"}
 
 
 class Sizes(prepare.Step):
     """The sizes of a kernel alone: of rows, or of a decode step in parts."""
 
     def __init__(self, text):
-        step, _, own = text.rpartition(" ")
-        self.kind, self.text = ("part" if step else "linear"), text
+        own = [word for word in text.split() if ":" in word]
+        step = " ".join(word for word in text.split() if ":" not in word)
+        self.kind, self.text = KINDS[step.partition(" ")[0]], text
         super().__init__(step or "decode 1x1")
         # A list may hold other families: the estimate asks for sizes of all.
         self.sizes |= {"m": 1, "splits": 1}
-        name, value = own.split(":")
-        self.sizes[name] = int(value)
+        for name, value in (word.split(":") for word in own):
+            self.sizes[name] = int(value)
 
     def title(self):
         return self.text.replace(":", " = ")
@@ -41,11 +43,14 @@ class Sizes(prepare.Step):
         return ",".join(f"{name}:{value}" for name, value in self.sizes.items())
 
 
-def build_option(options, symbol, what, tile, largest):
+def build_option(options, symbol, what, tile, steps):
     family, shape, types = what.split()
+    largest = max(max(step.sizes["m"], step.sizes["sequences"]) for step in steps)
+    longest = max(step.new for step in steps)
+    end = f",longest:{longest}" if family == "attention-prefill" else ""
     return (
         f"--kernels-build=target={options.target} targets-dir={ROOT}/targets symbol={symbol} family={family} "
-        f"shape={shape} types={types} tile={tile} range=min:1,max:{largest}"
+        f"shape={shape} types={types} tile={tile} range=min:1,max:{largest}{end}"
     )
 
 
@@ -90,10 +95,9 @@ def main():
             continue
         what, tiles, runs = (part.strip() for part in line.split("|"))
         steps = [Sizes(text.strip()) for text in runs.split(";")]
-        largest = max(max(step.sizes["m"], step.sizes["sequences"]) for step in steps)
         for tile in (text.strip() for text in tiles.split(";")):
             symbol = f"k{len(kernels)}"
-            option = build_option(options, symbol, what, tile, largest)
+            option = build_option(options, symbol, what, tile, steps)
             if finished(options, [option], os.devnull):
                 builds.append(option)
                 kernels.append((symbol, f"{what.split()[1]} {tile}".replace(",", " "), steps))

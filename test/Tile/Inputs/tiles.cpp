@@ -126,6 +126,15 @@ void paged(const float *in, float *out) {
   loadTile<4>(x, view(in, 32).paged(kPages, 16, 4).limitRows(50));
   storeTile<4>(x, view(out, 32));
 }
+/// Of rows that there are none of no table is asked.
+void inPage(const float *in, float *out) {
+  const int first[] = {3, 0, 1, 2};
+  Tile<float, Blocked> x, none;
+  loadTile<4>(x, view(in, 32).limitRows(14).inPage(first, 16, 32));
+  loadTile<4>(none, view(in, 32).limitRows(-3).inPage(nullptr, 16, 64));
+  forEach<Blocked>([&](auto i, int, int) INLINE { x[i] += none[i]; });
+  storeTile<4>(x, view(out, 32));
+}
 void swizzled(const bf16 *in, bf16 *out) {
   SHARED(char, bytes, 4096);
   const Place<Swizzled> place{bytes};
@@ -268,6 +277,9 @@ int main() {
   });
   check<float>("rows of pages", paged, [](int r, int c) {
     return r < 50 ? valueAt(kPages[(r + 4) / 16] * 16 + (r + 4) % 16, c) : 0;
+  });
+  check<float>("rows of one page", inPage, [](int r, int c) {
+    return r < 14 ? valueAt(r + 16, c) : 0;
   });
   check<bf16>("swizzled and back", swizzled, input);
   check<bf16>("read transposed, elements", transposed<Result>, input);
