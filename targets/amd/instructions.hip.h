@@ -33,6 +33,8 @@
 //   T loadBuffer<T>(Buffer, laneOffset, tileOffset = 0)      T of 1 to 16 bytes
 //   storeBuffer(Buffer, T, laneOffset, tileOffset = 0)
 //   T loadGlobal(const T *)  storeGlobal(T *, T)
+//   T loadConstant(const T *)  T of 4 bytes, the same for all lanes, that
+//                      nothing writes meanwhile: waits for no copies
 //   T loadNontemporal(const T *)  storeNontemporal(T *, T)
 //   i32x2 readTransposed16(shared)   gfx950: of each 16 lanes, lane i reads 8
 //                      bytes (row i / 4, columns i % 4 * 4 ...) of a tile of 4

@@ -115,6 +115,12 @@ template <typename T>
 DEV void storeGlobal(T *to, T value) {
   *(MODELC_GLOBAL T *)to = value;
 }
+/// A scalar load: vector loads return in order, behind all copies in flight.
+template <typename T>
+DEV T loadConstant(const T *from) {
+  static_assert(sizeof(T) == 4, "expected 4 bytes");
+  return *(const __attribute__((address_space(4))) T *)from;
+}
 template <typename T>
 DEV T loadNontemporal(const T *from) {
   return __builtin_nontemporal_load((const MODELC_GLOBAL T *)from);

@@ -176,6 +176,10 @@ template <class P, class T>
 TILE P readGlobal(const T *from) {
   return readWord<P>(from);
 }
+template <class T>
+TILE T readConstant(const T *from) {
+  return loadConstant(from);
+}
 template <class P, class T>
 TILE P readStreaming(const T *from) {
   using W = typename Word<sizeof(P)>::Type;

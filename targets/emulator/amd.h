@@ -166,6 +166,10 @@ DEV void storeGlobal(T *to, T value) {
   *to = value;
 }
 template <typename T>
+DEV T loadConstant(const T *from) {
+  return uniform(loadGlobal(from));
+}
+template <typename T>
 DEV T loadNontemporal(const T *from) {
   return loadGlobal(from);
 }

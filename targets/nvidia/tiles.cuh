@@ -116,6 +116,10 @@ template <class P, class T>
 TILE P readGlobal(const T *from) {
   return *(const P *)from;
 }
+template <class T>
+TILE T readConstant(const T *from) {
+  return readGlobal<T>(from);
+}
 template <class P, class T>
 TILE P readStreaming(const T *from) {
   if constexpr (sizeof(P) == 4) {

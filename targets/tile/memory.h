@@ -97,8 +97,8 @@ struct View {
   }
   /// A table is asked only about rows that there are.
   TILE_MEMBER View inPage(const int *table, int pageSize, int first) const {
-    const Paged rows{table, pageSize, first};
-    const int lies = uniformValue(!RowsEnd || rowLimit > 0 ? rows.row(0) : 0);
+    const unsigned at = first, size = pageSize;
+    const int lies = !RowsEnd || rowLimit > 0 ? readConstant(table + at / size) * pageSize + (int)(at % size) : 0;
     return {base + lies * rowStride, rowStride, columnStride, rowLimit, columnLimit, {}};
   }
 

@@ -278,9 +278,8 @@ int main() {
   check<float>("rows of pages", paged, [](int r, int c) {
     return r < 50 ? valueAt(kPages[(r + 4) / 16] * 16 + (r + 4) % 16, c) : 0;
   });
-  check<float>("rows of one page", inPage, [](int r, int c) {
-    return r < 14 ? valueAt(r + 16, c) : 0;
-  });
+  check<float>("rows of one page", inPage,
+               [](int r, int c) { return r < 14 ? valueAt(r + 16, c) : 0; });
   check<bf16>("swizzled and back", swizzled, input);
   check<bf16>("read transposed, elements", transposed<Result>, input);
   check<bf16>("read transposed, fragments",
