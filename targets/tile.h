@@ -12,8 +12,8 @@
 //   bf16 f8, toFloat toBf16 toF8, exp2 log2 rsqrt rcp sqrt fma uniformValue
 //   renewed
 // and after tile/layout.h
-//   readGlobal readConstant readStreaming readOrZero writeGlobal addGlobal
-//   canReadMatrix readMatrix registersOfRead
+//   kSinksProducts readGlobal readConstant readStreaming readOrZero writeGlobal
+//   addGlobal canReadMatrix readMatrix registersOfRead
 // and after this file  copyTile mma<Instruction> wait... of its own.
 //
 //===----------------------------------------------------------------------===//

@@ -176,6 +176,11 @@ template <class P, class T>
 TILE P readGlobal(const T *from) {
   return readWord<P>(from);
 }
+/// The compiler moves matrix instructions behind the condition of a store that
+/// is all that uses them, where lanes are missing. A second use, for parts of a
+/// vector, holds them before it.
+constexpr bool kSinksProducts = true;
+
 template <class T>
 TILE T readConstant(const T *from) {
   return loadConstant(from);

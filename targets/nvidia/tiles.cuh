@@ -116,6 +116,9 @@ template <class P, class T>
 TILE P readGlobal(const T *from) {
   return *(const P *)from;
 }
+/// Products are asm: they stay before the condition of a store.
+constexpr bool kSinksProducts = false;
+
 template <class T>
 TILE T readConstant(const T *from) {
   return readGlobal<T>(from);

@@ -203,11 +203,17 @@ TILE void loadTile(Tile<T, L> &tile, const W &from) {
       repeat<V::count>([&](auto e) INLINE { put(e, pack.v[e.value]); });
     } else {
       const int last = V::count - 1;
-      if (from.hasRow(row + V::rowSteps(last), lies + V::rowSteps(last)) &&
-          from.hasColumns(column, V::columnSteps(last) + 1)) {
-        const auto pack = read<T, V::count, When>(p);
-        repeat<V::count>([&](auto e) INLINE { put(e, pack.v[e.value]); });
-        return;
+      const bool hasRow = from.hasRow(row + V::rowSteps(last), lies + V::rowSteps(last));
+      if (from.hasColumns(column, V::columnSteps(last) + 1)) {
+        if constexpr (Along == Dimension::Column || !W::rowsEnd) {
+          const auto pack = readOrZero<Pack<T, V::count>>(p, hasRow);
+          repeat<V::count>([&](auto e) INLINE { put(e, pack.v[e.value]); });
+          return;
+        } else if (hasRow) {
+          const auto pack = read<T, V::count, When>(p);
+          repeat<V::count>([&](auto e) INLINE { put(e, pack.v[e.value]); });
+          return;
+        }
       }
       repeat<V::count>([&](auto e) INLINE {
         const bool valid = from.hasRow(row + V::rowSteps(e.value), lies + V::rowSteps(e.value)) &&
@@ -236,7 +242,7 @@ TILE void storeTile(const Tile<T, L> &tile, const W &to) {
       Pack<T, V::count> pack;
       repeat<V::count>([&](auto e) INLINE { pack.v[e.value] = tile.v[r.value | V::spread(e.value)]; });
       writeGlobal(p, pack);
-    } else if constexpr (V::template areCut<W>) {
+    } else if constexpr (V::template areCut<W> || (kSinksProducts && V::count > 1)) {
       repeat<V::count - 1>([&](auto e) INLINE {
         if (has(e)) {
           writeGlobal(p + e.value, Pack<T, 1>{{tile.v[r.value | V::spread(e.value)]}});
