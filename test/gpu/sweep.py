@@ -8,7 +8,8 @@ line of LIST is
 
 with the words of `modelc-opt --kernels-build`. Sizes of linears are as m:16 (sums are
 not split), those of attention-prefill as `prefill 1x4096`, those of attention-decode
-as `decode 16x4096 splits:4`: its parts are timed, not compared. Tiles that the schedule passes refuse are left out, with a note.
+as `decode 16x4096 splits:4`: its parts are timed, not compared. Tiles that the
+schedule passes refuse are left out, with a note.
 """
 
 import argparse
