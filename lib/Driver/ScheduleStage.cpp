@@ -27,30 +27,41 @@ static void addHandedOn(schedule::KernelOp kernel, const Target &target,
   }
 }
 
-/// Seconds of a candidate, by the real passes and the real cost: what is judged
+/// What a candidate takes, by the real passes and the real cost: what is judged
 /// is what would be emitted.
-static FailureOr<double> judge(const KernelSequence &kernels,
-                               const KernelFinisher &finisher,
-                               const Target &target, const Bindings &sizes,
-                               CostOptions options) {
+static FailureOr<Judgement> judge(const KernelSequence &kernels,
+                                  const KernelFinisher &finisher,
+                                  const Target &target,
+                                  ArrayRef<Bindings> sizes,
+                                  const CostOptions &options) {
   // A candidate that does not fit the machine is no mistake of the user.
   ScopedDiagnosticHandler quiet(kernels.front()->getContext(),
                                 [](Diagnostic &) { return success(); });
-  double seconds = 0;
   for (schedule::KernelOp kernel : kernels) {
     if (failed(finisher.finishUnproven(kernel))) {
       return failure();
     }
-    FailureOr<KernelCost> cost = costKernel(kernel, target, sizes, options);
-    if (failed(cost)) {
-      return failure();
-    }
-    seconds += cost->expectation.seconds;
-    if (kernel != kernels.back()) {
-      addHandedOn(kernel, target, sizes.at("m"), options.resident);
-    }
   }
-  return seconds;
+  Judgement judgement;
+  for (const Bindings &bound : sizes) {
+    CostOptions following = options;
+    double seconds = 0;
+    for (schedule::KernelOp kernel : kernels) {
+      FailureOr<KernelCost> cost = costKernel(kernel, target, bound, following);
+      if (failed(cost)) {
+        return failure();
+      }
+      seconds += cost->expectation.seconds;
+      if (kernel == kernels.front()) {
+        judgement.perUnit = static_cast<int64_t>(cost->workgroupsPerUnit);
+      }
+      if (kernel != kernels.back()) {
+        addHandedOn(kernel, target, bound.at("m"), following.resident);
+      }
+    }
+    judgement.seconds.push_back(seconds);
+  }
+  return judgement;
 }
 
 int64_t modelc::maxStepTokens(const RequestShape &workload) {
@@ -89,12 +100,12 @@ modelc::lowerToFinalSchedule(ModuleOp phases, const Target &target,
   KernelFinisher finisher(module->getContext(), target);
   auto evaluateWith = [&](const CostOptions &cost) -> EvaluateKernels {
     return [&, cost](ArrayRef<KernelSequence> candidates,
-                     const SizesOfRun &sizes) {
-      std::vector<FailureOr<double>> seconds;
+                     ArrayRef<SizesOfRun> sizes) {
+      std::vector<FailureOr<Judgement>> judgements;
       for (const KernelSequence &candidate : candidates) {
-        seconds.push_back(judge(candidate, finisher, target, sizes, cost));
+        judgements.push_back(judge(candidate, finisher, target, sizes, cost));
       }
-      return seconds;
+      return judgements;
     };
   };
   CostOptions followed;

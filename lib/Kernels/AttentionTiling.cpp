@@ -169,8 +169,8 @@ static std::string describe(const PrefillTile &tile) {
   return text;
 }
 
-/// Seconds of each tile at one long prompt; their kernels live only as long.
-static std::vector<FailureOr<double>>
+/// Of each tile at one long prompt; their kernels live only as long.
+static std::vector<FailureOr<Judgement>>
 judge(const Tiling &tiling, OpBuilder &builder, const HeadShape &shape,
       ArrayRef<PrefillTile> tiles, StepRange sizes) {
   SmallVector<KernelSequence> kernels;
@@ -185,16 +185,16 @@ judge(const Tiling &tiling, OpBuilder &builder, const HeadShape &shape,
   const KernelOptions &options = tiling.options;
   const EvaluateKernels &evaluate =
       options.follow ? options.follow : options.evaluate;
-  std::vector<FailureOr<double>> seconds =
-      evaluate(kernels, {{"tokens", tokens},
-                         {"sequences", 1},
-                         {"longest", tokens},
-                         {"context", tokens},
-                         {"pages_per_sequence", pages}});
+  std::vector<FailureOr<Judgement>> judgements =
+      evaluate(kernels, SizesOfRun{{"tokens", tokens},
+                                   {"sequences", 1},
+                                   {"longest", tokens},
+                                   {"context", tokens},
+                                   {"pages_per_sequence", pages}});
   for (KernelSequence &sequence : kernels) {
     sequence.front().erase();
   }
-  return seconds;
+  return judgements;
 }
 
 /// The tile with the share of exponentials on the vector units that makes it
@@ -212,10 +212,10 @@ splitExponentials(const Tiling &tiling, OpBuilder &builder,
     tiles.back().fmaExponentials = share;
   }
   std::pair<double, PrefillTile> split = {kWorthSplitting * best.first, {}};
-  for (auto [time, tile] :
+  for (auto [judgement, tile] :
        llvm::zip_equal(judge(tiling, builder, shape, tiles, sizes), tiles)) {
-    if (succeeded(time) && *time < split.first) {
-      split = {*time, tile};
+    if (succeeded(judgement) && judgement->seconds[0] < split.first) {
+      split = {judgement->seconds[0], tile};
     }
   }
   return split.second.queries ? split : best;
@@ -229,10 +229,10 @@ Chosen<PrefillTile> Tiling::prefill(OpBuilder &builder, const HeadShape &shape,
     return {tiles[0], describe(tiles[0])};
   }
   SmallVector<std::pair<double, PrefillTile>> judged;
-  for (auto [time, tile] :
+  for (auto [judgement, tile] :
        llvm::zip_equal(judge(*this, builder, shape, tiles, sizes), tiles)) {
-    if (succeeded(time)) {
-      judged.push_back({*time, tile});
+    if (succeeded(judgement)) {
+      judged.push_back({judgement->seconds[0], tile});
     }
   }
   if (judged.empty()) {
@@ -267,16 +267,16 @@ Chosen<PrefillTile> Tiling::prefill(OpBuilder &builder, const HeadShape &shape,
 /// Elements of the parts that a thread of the joining kernel holds at most.
 static constexpr int64_t kCombineRegisters = 64;
 
-/// Keys of each sequence at which tiles are judged, in as many workgroups as
-/// run at once.
+/// Keys of each sequence at which tiles are judged.
 static constexpr int64_t kJudgedKeys = 2048;
 
 /// Tiles of a part where nobody judges.
 static constexpr int64_t kPartTiles = 4;
 
-/// Waves that fill a unit where tiles are compared; and that may fill one.
-static constexpr int64_t kJudgedWaves = 8;
-static constexpr int64_t kMoreWaves[] = {12, 16};
+/// Waves that share a unit at least, so that some work while others wait, and
+/// that are tried on it at most.
+static constexpr int64_t kLeastWaves = 8;
+static constexpr int64_t kMostWaves = 16;
 
 SmallVector<DecodeTile> Tiling::decodeTiles(const HeadShape &shape) const {
   SmallVector<DecodeTile> tiles;
@@ -285,7 +285,7 @@ SmallVector<DecodeTile> Tiling::decodeTiles(const HeadShape &shape) const {
   tile.partTiles = kPartTiles;
   for (int64_t waves : {4, 2, 1}) {
     tile.waves = waves;
-    tile.perUnit = kJudgedWaves / waves;
+    tile.perUnit = kLeastWaves / waves;
     for (int64_t keys : {64, 32, 16}) {
       tile.keys = keys;
       bool isLast = tiles.empty() && keys == 16;
@@ -301,58 +301,68 @@ SmallVector<DecodeTile> Tiling::decodeTiles(const HeadShape &shape) const {
   return tiles;
 }
 
-/// Seconds of a unit for each of its workgroups, which walk the judged keys.
-static std::optional<double> judge(const Tiling &tiling, OpBuilder &builder,
-                                   const HeadShape &shape,
-                                   const DecodeTile &tile) {
+/// Seconds of a unit for each of its workgroups, which walk the judged keys: of
+/// one, two ... workgroups on each unit, as far as it runs them at once.
+static SmallVector<double> judge(const Tiling &tiling, OpBuilder &builder,
+                                 const HeadShape &shape,
+                                 const DecodeTile &tile) {
   const Target &target = tiling.target;
-  int64_t grid = tile.perUnit * target.execution.units;
-  int64_t sequences = std::max<int64_t>(1, grid / shape.kvHeads);
+  double pages = std::ceil(double(kJudgedKeys) / double(shape.pageSize));
+  SmallVector<SizesOfRun> sizes;
+  int64_t sequences = 0;
+  for (int64_t perUnit = 1; perUnit <= kMostWaves / tile.waves; ++perUnit) {
+    int64_t grid = perUnit * target.execution.units;
+    sequences = std::max<int64_t>(1, grid / shape.kvHeads);
+    sizes.push_back({{"sequences", double(sequences)},
+                     {"context", double(kJudgedKeys)},
+                     {"pages_per_sequence", pages}});
+  }
   KernelSequence kernel = {buildAttentionDecode(
       builder, {"candidate", "candidate", ""}, shape, tile, {1, sequences})};
-  double pages = std::ceil(double(kJudgedKeys) / double(shape.pageSize));
-  FailureOr<double> seconds =
-      tiling.options.evaluate({kernel}, {{"sequences", double(sequences)},
-                                         {"context", double(kJudgedKeys)},
-                                         {"pages_per_sequence", pages}})[0];
+  FailureOr<Judgement> judgement = tiling.options.evaluate({kernel}, sizes)[0];
   kernel.front().erase();
-  if (failed(seconds)) {
-    return std::nullopt;
+  SmallVector<double> seconds;
+  if (succeeded(judgement)) {
+    double start = target.launch.gap + target.launch.ramp;
+    for (double all : judgement->seconds) {
+      seconds.push_back((all - start) / double(seconds.size() + 1));
+    }
+    seconds.truncate(std::min<size_t>(seconds.size(), judgement->perUnit));
   }
-  double start = target.launch.gap + target.launch.ramp;
-  return (*seconds - start) / double(tile.perUnit);
+  return seconds;
 }
 
 /// More workgroups, and with them parts to join, take less than this for each.
 static constexpr double kWorthIt = 0.95;
 
-/// The fastest of the tiles where few waves fill a unit, then as many as make
-/// it faster. `tiles` begin with those of the fewest workgroups.
+/// The tile whose workgroups take the least time where they fill a unit, as
+/// few as are fast, and where they half fill it, as in the last round of a
+/// grid. `tiles` begin with those of the fewest workgroups.
 static std::optional<DecodeTile> judged(const Tiling &tiling,
                                         OpBuilder &builder,
                                         const HeadShape &shape,
                                         ArrayRef<DecodeTile> tiles) {
   std::optional<DecodeTile> best;
   double least = std::numeric_limits<double>::infinity();
-  auto consider = [&](const DecodeTile &tile) {
-    std::optional<double> each = judge(tiling, builder, shape, tile);
-    double worth = best && tile.perUnit > best->perUnit ? kWorthIt : 1;
-    if (each && *each < worth * least) {
-      least = *each;
-      best = tile;
+  for (DecodeTile tile : tiles) {
+    SmallVector<double> seconds = judge(tiling, builder, shape, tile);
+    if (static_cast<int64_t>(seconds.size()) < tile.perUnit) {
+      continue;
     }
-  };
-  llvm::for_each(tiles, consider);
-  for (int64_t waves : kMoreWaves) {
-    DecodeTile more = best.value_or(tiles[0]);
-    more.perUnit = waves / more.waves;
-    consider(more);
-  }
-  if (best) {
-    // A part takes as long as the launch that joins it.
-    const Launch &launch = tiling.target.launch;
-    double trip = least * double(best->perUnit * best->keys) / kJudgedKeys;
-    best->partTiles = std::ceil((launch.gap + launch.ramp) / trip);
+    double enough = *llvm::min_element(seconds) / kWorthIt;
+    while (seconds[tile.perUnit - 1] > enough) {
+      ++tile.perUnit;
+    }
+    double full = seconds[tile.perUnit - 1];
+    double time = full + seconds[(tile.perUnit - 1) / 2];
+    if (time < least) {
+      least = time;
+      best = tile;
+      // A part takes as long as the launch that joins it.
+      const Launch &launch = tiling.target.launch;
+      double trip = full * double(tile.perUnit * tile.keys) / kJudgedKeys;
+      best->partTiles = std::ceil((launch.gap + launch.ramp) / trip);
+    }
   }
   return best;
 }

@@ -193,14 +193,15 @@ static void judge(const Tiling &tiling, OpBuilder &builder,
     }
   }
   auto rows = static_cast<double>(m);
-  std::vector<FailureOr<double>> seconds =
-      tiling.options.evaluate(kernels, {{"m", rows}, {"rank", 0}});
-  for (auto [one, time] : llvm::zip_equal(judged, seconds)) {
+  std::vector<FailureOr<Judgement>> judgements =
+      tiling.options.evaluate(kernels, SizesOfRun{{"m", rows}, {"rank", 0}});
+  for (auto [one, judgement] : llvm::zip_equal(judged, judgements)) {
     // The library's call is beside its norm.
     double call =
         one->way.kind ? 0 : preview(tiling, shape, nullptr, one->way, m);
-    one->seconds = succeeded(time) ? call + *time
-                                   : std::numeric_limits<double>::infinity();
+    one->seconds = succeeded(judgement)
+                       ? call + judgement->seconds[0]
+                       : std::numeric_limits<double>::infinity();
   }
   for (KernelSequence &sequence : kernels) {
     for (KernelOp kernel : sequence) {

@@ -30,10 +30,17 @@ using SizesOfRun = std::map<std::string, double>;
 /// Kernels, in the plain form, that run one after the other.
 using KernelSequence = llvm::SmallVector<schedule::KernelOp, 2>;
 
-/// Seconds of each candidate, or failure for one that cannot be scheduled on
-/// the target. May change the kernels: they are erased afterwards.
-using EvaluateKernels = std::function<std::vector<llvm::FailureOr<double>>(
-    llvm::ArrayRef<KernelSequence> candidates, const SizesOfRun &sizes)>;
+/// What a candidate takes.
+struct Judgement {
+  llvm::SmallVector<double, 1> seconds; ///< at each of the sizes asked for
+  int64_t perUnit = 0; ///< workgroups of its first kernel that a unit runs
+};
+
+/// Of each candidate, or failure for one that cannot be scheduled on the
+/// target. May change the kernels: they are erased afterwards.
+using EvaluateKernels = std::function<std::vector<llvm::FailureOr<Judgement>>(
+    llvm::ArrayRef<KernelSequence> candidates,
+    llvm::ArrayRef<SizesOfRun> sizes)>;
 
 /// Sizes of one step.
 struct StepOfRun {

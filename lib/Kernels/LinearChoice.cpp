@@ -56,16 +56,16 @@ static Judged judge(const Tiling &tiling, OpBuilder &builder,
     }
   }
   double m = static_cast<double>(std::min(rows.maximum, kJudgedRows));
-  std::vector<FailureOr<double>> seconds =
-      tiling.options.evaluate(candidates, {{"m", m}});
-  assert(seconds.size() == candidates.size() && "a judgement for each");
+  std::vector<FailureOr<Judgement>> judgements =
+      tiling.options.evaluate(candidates, SizesOfRun{{"m", m}});
+  assert(judgements.size() == candidates.size() && "a judgement for each");
   if (tiling.options.count) {
     tiling.options.count->judged += candidates.size();
   }
   Judged judged;
-  for (auto [time, tile] : llvm::zip_equal(seconds, tiles)) {
-    if (succeeded(time)) {
-      judged.push_back({*time, tile});
+  for (auto [judgement, tile] : llvm::zip_equal(judgements, tiles)) {
+    if (succeeded(judgement)) {
+      judged.push_back({judgement->seconds[0], tile});
     }
   }
   for (KernelSequence &kernels : candidates) {
