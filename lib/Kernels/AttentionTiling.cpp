@@ -337,24 +337,28 @@ static constexpr double kWorthIt = 0.95;
 
 /// The tile whose workgroups take the least time where they fill a unit, as
 /// few as are fast, and where they half fill it, as in the last round of a
-/// grid. `tiles` begin with those of the fewest workgroups.
+/// grid. `tiles` begin with those of the fewest workgroups. Those of which a
+/// unit runs less than fill it count where it runs enough of none.
 static std::optional<DecodeTile> judged(const Tiling &tiling,
                                         OpBuilder &builder,
                                         const HeadShape &shape,
                                         ArrayRef<DecodeTile> tiles) {
   std::optional<DecodeTile> best;
-  double least = std::numeric_limits<double>::infinity();
+  auto least = std::make_pair(true, std::numeric_limits<double>::infinity());
   for (DecodeTile tile : tiles) {
     SmallVector<double> seconds = judge(tiling, builder, shape, tile);
-    if (static_cast<int64_t>(seconds.size()) < tile.perUnit) {
+    if (seconds.empty()) {
       continue;
     }
+    auto runs = static_cast<int64_t>(seconds.size());
+    bool isShort = runs < tile.perUnit;
+    tile.perUnit = std::min(tile.perUnit, runs);
     double enough = *llvm::min_element(seconds) / kWorthIt;
     while (seconds[tile.perUnit - 1] > enough) {
       ++tile.perUnit;
     }
     double full = seconds[tile.perUnit - 1];
-    double time = full + seconds[(tile.perUnit - 1) / 2];
+    auto time = std::make_pair(isShort, full + seconds[(tile.perUnit - 1) / 2]);
     if (time < least) {
       least = time;
       best = tile;
