@@ -1,5 +1,6 @@
 #include "lib/Emit/HostPlan.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -9,8 +10,8 @@ using namespace modelc;
 using namespace modelc::schedule;
 
 namespace {
-/// Names buffers once each.
-class BufferNames {
+/// Names sizes and buffers once each.
+class FreshNames {
 public:
   std::string fresh(StringRef wish) {
     std::string base = identifier(wish), name = base;
@@ -191,12 +192,35 @@ HostPlan::extents(const HostBuffer &buffer) const {
   return result;
 }
 
+/// Sizes before all loops that are used more than once, or named, get a name.
+static LogicalResult nameSizes(HostPlan &plan, FreshNames &names) {
+  unsigned count = 0;
+  for (Operation &op : plan.op.getBody().front()) {
+    bool isSize = isa_and_nonnull<arith::ArithDialect>(op.getDialect()) &&
+                  !op.hasTrait<OpTrait::ConstantLike>() &&
+                  op.getResult(0).getType().isIndex();
+    auto name = dyn_cast<NameLoc>(op.getLoc());
+    if (!isSize || op.use_empty() || (op.hasOneUse() && !name)) {
+      continue;
+    }
+    FailureOr<std::string> text = plan.sizes.text(op.getResult(0));
+    if (failed(text)) {
+      return failure();
+    }
+    std::string wish =
+        name ? name.getName().str() : "size" + std::to_string(++count);
+    plan.derived.push_back({names.fresh(wish), *text});
+    plan.sizes.add(op.getResult(0), plan.derived.back().name);
+  }
+  return success();
+}
+
 FailureOr<HostPlan> HostPlan::of(func::FuncOp op, const HostModule &kernels) {
   HostPlan plan;
   plan.op = op;
   plan.name = identifier(op.getSymName());
   plan.ranks = ranksOf(op);
-  BufferNames names;
+  FreshNames names;
   auto argumentNames = op->getAttrOfType<ArrayAttr>("arg_names");
   for (BlockArgument argument : op.getArguments()) {
     unsigned i = argument.getArgNumber();
@@ -209,6 +233,9 @@ FailureOr<HostPlan> HostPlan::of(func::FuncOp op, const HostModule &kernels) {
         names.fresh(cast<StringAttr>(argumentNames[i]).getValue());
     plan.sizes.add(argument, name);
     plan.sizeNames.push_back(name);
+  }
+  if (failed(nameSizes(plan, names))) {
+    return failure();
   }
   WalkResult walk = op.walk([&](AllocOp alloc) {
     if (!isa<BufferType>(alloc.getResult().getType())) {

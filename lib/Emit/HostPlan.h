@@ -39,6 +39,11 @@ struct HostBuffer {
   std::string source() const;
 };
 
+/// A size that follows from those of the run; may use those before it.
+struct HostSize {
+  std::string name, text;
+};
+
 /// A part of the workspace that some buffers share.
 struct HostSlot {
   llvm::SmallVector<unsigned> buffers;
@@ -50,7 +55,8 @@ struct HostPlan {
   mlir::func::FuncOp op;
   std::string name;
   std::vector<std::string> sizeNames;
-  SizeNames sizes;
+  std::vector<HostSize> derived;
+  SizeNames sizes; ///< of the run and derived
   std::vector<HostBuffer> bindings, workspace;
   std::vector<HostSlot> slots;
   int64_t tensorCount = 0, ranks = 1;

@@ -34,7 +34,6 @@ private:
   LogicalResult printCondition(LoopOp op, Value condition);
   LogicalResult printCollective(CollectiveOp op);
   LogicalResult printLaunch(LaunchOp op);
-  LogicalResult printSize(Operation *op);
   std::string pad() const { return std::string(depth * 2, ' '); }
 
   llvm::raw_ostream &os;
@@ -43,7 +42,7 @@ private:
   SizeNames sizes;
   llvm::DenseMap<Value, const HostBuffer *> buffers;
   std::string layer; ///< name of the innermost loop's index
-  unsigned depth = 1, sizeCount = 0;
+  unsigned depth = 1;
 };
 } // namespace
 
@@ -218,25 +217,6 @@ LogicalResult PlanPrinter::printLaunch(LaunchOp op) {
   return success();
 }
 
-/// A size that is used more than once, or named, is a variable.
-LogicalResult PlanPrinter::printSize(Operation *op) {
-  Value value = op->getResult(0);
-  auto name = dyn_cast<NameLoc>(op->getLoc());
-  if (op->hasTrait<OpTrait::ConstantLike>() || op->use_empty() ||
-      (op->hasOneUse() && !name) || !value.getType().isIndex()) {
-    return success();
-  }
-  FailureOr<std::string> text = sizes.text(value);
-  if (failed(text)) {
-    return failure();
-  }
-  std::string variable =
-      name ? identifier(name.getName()) : "size" + std::to_string(++sizeCount);
-  os << pad() << "const int64_t " << variable << " = " << *text << ";\n";
-  sizes.add(value, variable);
-  return success();
-}
-
 LogicalResult PlanPrinter::printOp(Operation *op) {
   return TypeSwitch<Operation *, LogicalResult>(op)
       .Case<AllocOp>([&](AllocOp alloc) { return printAlloc(alloc); })
@@ -247,7 +227,7 @@ LogicalResult PlanPrinter::printOp(Operation *op) {
       .Case<YieldOp, func::ReturnOp>([](auto) { return success(); })
       .Default([&](Operation *other) -> LogicalResult {
         if (isa_and_nonnull<arith::ArithDialect>(other->getDialect())) {
-          return printSize(other);
+          return success(); // named before all else, or spelled where used
         }
         return other->emitOpError("expected an op of a plan (alloc, loop, "
                                   "launch, index arithmetic)");
@@ -293,11 +273,14 @@ static void printBindings(llvm::raw_ostream &os, const HostPlan &plan) {
 }
 
 /// A variable for each size.
-static std::string sizeVariables(const HostPlan &plan, StringRef pad) {
+static std::string sizeVariables(const HostPlan &plan, const std::string &pad) {
   std::string text;
+  std::string declare = pad + "[[maybe_unused]] const int64_t ";
   for (auto [i, name] : llvm::enumerate(plan.sizeNames)) {
-    text += pad.str() + "[[maybe_unused]] const int64_t " + name + " = sizes[" +
-            std::to_string(i) + "];\n";
+    text += declare + name + " = sizes[" + std::to_string(i) + "];\n";
+  }
+  for (const HostSize &size : plan.derived) {
+    text += declare + size.name + " =\n" + pad + "    " + size.text + ";\n";
   }
   return text;
 }

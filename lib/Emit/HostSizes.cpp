@@ -11,7 +11,7 @@ using namespace modelc;
 namespace {
 struct SizeSpelling {
   StringRef op, text;
-  int precedence; ///< kSizePrimary: a function of two arguments
+  int precedence; ///< kSizePrimary: a function of the operands
 };
 } // namespace
 
@@ -29,6 +29,7 @@ static const SizeSpelling kSizeSpellings[] = {
     {"arith.andi", "&&", kSizeAnd},
     {"arith.minsi", "minimum", kSizePrimary},
     {"arith.maxsi", "maximum", kSizePrimary},
+    {"arith.select", "select", kSizePrimary},
 };
 
 static std::string inParentheses(const std::string &text, int precedence,
@@ -81,17 +82,6 @@ FailureOr<std::pair<std::string, int>> SizeNames::spell(Value value) const {
   if (op && isa<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp>(op)) {
     return spell(op->getOperand(0));
   }
-  if (auto select = dyn_cast_or_null<arith::SelectOp>(op)) {
-    FailureOr<std::string> condition =
-        text(select.getCondition(), kSizeConditional + 1);
-    FailureOr<std::string> yes =
-        text(select.getTrueValue(), kSizeConditional + 1);
-    FailureOr<std::string> no = text(select.getFalseValue(), kSizeConditional);
-    if (failed(condition) || failed(yes) || failed(no)) {
-      return failure();
-    }
-    return Spelled{*condition + " ? " + *yes + " : " + *no, kSizeConditional};
-  }
   if (auto compare = dyn_cast_or_null<arith::CmpIOp>(op)) {
     return infix(comparison(compare.getPredicate()), kSizeCompare);
   }
@@ -102,12 +92,16 @@ FailureOr<std::pair<std::string, int>> SizeNames::spell(Value value) const {
     if (row.precedence != kSizePrimary) {
       return infix(row.text, row.precedence);
     }
-    FailureOr<std::string> a = text(op->getOperand(0));
-    FailureOr<std::string> b = text(op->getOperand(1));
-    if (failed(a) || failed(b)) {
-      return failure();
+    SmallVector<std::string> arguments;
+    for (Value operand : op->getOperands()) {
+      FailureOr<std::string> argument = text(operand);
+      if (failed(argument)) {
+        return failure();
+      }
+      arguments.push_back(*argument);
     }
-    return Spelled{(row.text + "(" + *a + ", " + *b + ")").str(), kSizePrimary};
+    return Spelled{row.text.str() + "(" + llvm::join(arguments, ", ") + ")",
+                   kSizePrimary};
   }
   return emitError(value.getLoc(),
                    "expected a size that the host can compute from the sizes "

@@ -19,7 +19,7 @@ namespace modelc {
 
 /// How tightly the operators of C bind that sizes need; higher binds tighter.
 constexpr int kSizePrimary = 17, kSizeProduct = 13, kSizeSum = 12,
-              kSizeCompare = 9, kSizeAnd = 4, kSizeConditional = 2;
+              kSizeCompare = 9, kSizeAnd = 4;
 
 /// Names of the sizes that expressions may use.
 class SizeNames {

@@ -2,8 +2,9 @@
 //
 // The contract of a package, for loaders and other hosts: each kernel with its
 // arguments, guard and launch, each plan with its bindings and steps. Launch
-// expressions are text over the sizes, with the functions minimum, maximum,
-// ceilDiv and floorDiv. Keys and their order never depend on the input.
+// expressions are text over the sizes and the derived sizes of the plan, with
+// the functions minimum, maximum, ceilDiv, floorDiv and select (condition, what
+// if it holds, what else). Keys and their order never depend on the input.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +21,7 @@ using namespace modelc;
 using namespace modelc::schedule;
 using llvm::json::OStream;
 
-static constexpr int kManifestVersion = 1;
+static constexpr int kManifestVersion = 2;
 
 static std::string sha256(StringRef text) {
   llvm::SHA256 hash;
@@ -307,6 +308,14 @@ static void writePlan(OStream &json, const HostPlan &plan,
     json.attributeArray("sizes", [&] {
       for (const std::string &name : plan.sizeNames) {
         json.value(name);
+      }
+    });
+    json.attributeArray("derived", [&] {
+      for (const HostSize &size : plan.derived) {
+        json.object([&] {
+          json.attribute("name", size.name);
+          json.attribute("value", size.text);
+        });
       }
     });
     json.attributeArray("tensors", [&] {

@@ -128,6 +128,10 @@ inline int64_t floorDiv(int64_t a, int64_t b) {
   return a / b - (a % b != 0 && (a % b < 0) != (b < 0));
 }
 
+inline int64_t select(bool condition, int64_t yes, int64_t no) {
+  return condition ? yes : no;
+}
+
 /// Whether a size is what a guard demands.
 inline bool isIn(int64_t value, int64_t minimum, int64_t maximum,
                  int64_t multiple = 1) {

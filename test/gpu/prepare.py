@@ -64,16 +64,18 @@ class Step:
             "cache_rows": pages * PAGE * sequences,
         }
 
-    def evaluate(self, text):
-        """The value of an expression of the manifest."""
+    def evaluate(self, text, derived={}):
+        """The value of an expression of the manifest over the sizes of the step and
+        those that its plan derives from them."""
         text = text.replace("&&", " and ").replace("||", " or ").replace("/", "//")
         functions = {
             "minimum": min,
             "maximum": max,
             "ceilDiv": lambda a, b: -(-a // b),
             "floorDiv": lambda a, b: a // b,
+            "select": lambda condition, yes, no: yes if condition else no,
         }
-        return int(eval(text, {"__builtins__": {}}, {**functions, **self.sizes}))
+        return int(eval(text, {"__builtins__": {}}, {**functions, **self.sizes, **derived}))
 
     def title(self):
         sizes = self.sizes
@@ -117,26 +119,29 @@ class Package:
             record["symbol"]: Kernel(record, *signatures[record["symbol"]])
             for record in self.manifest["kernels"]
         }
-        self.plans = {plan["name"]: plan["steps"] for plan in self.manifest["plans"]}
+        self.plans = {plan["name"]: plan for plan in self.manifest["plans"]}
 
     def launches(self, step):
         """(label, kernel, tensors by name, sizes) of what a step runs, once."""
+        plan, derived = self.plans[step.plan], {}
+        for size in plan["derived"]:
+            derived[size["name"]] = step.evaluate(size["value"], derived)
 
         def walk(steps):
             for one in steps:
-                if "if" in one and not step.evaluate(one["if"]):
+                if "if" in one and not step.evaluate(one["if"], derived):
                     continue
                 if "steps" in one:
                     yield from walk(one["steps"])
                 elif "kernels" in one:
                     yield one
 
-        for one in walk(self.plans[step.plan]):
+        for one in walk(plan["steps"]):
             for symbol in one["kernels"]:
                 kernel = self.kernels[symbol]
                 names = one["arguments"]
                 count = len(kernel.tensors)
-                values = [step.evaluate(text) for text in names[count:]]
+                values = [step.evaluate(text, derived) for text in names[count:]]
                 sizes = dict(zip(kernel.sizes, values))
                 if kernel.serves(sizes):
                     yield one["label"], symbol, names[:count], sizes
