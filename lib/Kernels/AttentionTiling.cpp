@@ -270,8 +270,8 @@ static constexpr int64_t kCombineRegisters = 64;
 /// Keys of each sequence at which tiles are judged.
 static constexpr int64_t kJudgedKeys = 2048;
 
-/// Tiles of a part where nobody judges.
-static constexpr int64_t kPartTiles = 4;
+/// Tiles that pass while parts are joined, where nobody judges.
+static constexpr int64_t kJoinTiles = 4;
 
 /// Waves that share a unit at least, so that some work while others wait, and
 /// that are tried on it at most.
@@ -282,10 +282,11 @@ SmallVector<DecodeTile> Tiling::decodeTiles(const HeadShape &shape) const {
   SmallVector<DecodeTile> tiles;
   DecodeTile tile;
   tile.queries = std::max<int64_t>(16, llvm::PowerOf2Ceil(shape.group()));
-  tile.partTiles = kPartTiles;
+  tile.joinTiles = kJoinTiles;
   for (int64_t waves : {4, 2, 1}) {
     tile.waves = waves;
-    tile.perUnit = kLeastWaves / waves;
+    tile.perUnit = tile.atOnce = kLeastWaves / waves;
+    tile.alone = static_cast<double>(tile.perUnit);
     for (int64_t keys : {64, 32, 16}) {
       tile.keys = keys;
       bool isLast = tiles.empty() && keys == 16;
@@ -302,10 +303,10 @@ SmallVector<DecodeTile> Tiling::decodeTiles(const HeadShape &shape) const {
 }
 
 /// Seconds of a unit for each of its workgroups, which walk the judged keys: of
-/// one, two ... workgroups on each unit, as far as it runs them at once.
+/// one, two ... workgroups on each unit, as far as it runs them at once, which
+/// the tile is told.
 static SmallVector<double> judge(const Tiling &tiling, OpBuilder &builder,
-                                 const HeadShape &shape,
-                                 const DecodeTile &tile) {
+                                 const HeadShape &shape, DecodeTile &tile) {
   const Target &target = tiling.target;
   double pages = std::ceil(double(kJudgedKeys) / double(shape.pageSize));
   SmallVector<SizesOfRun> sizes;
@@ -327,7 +328,8 @@ static SmallVector<double> judge(const Tiling &tiling, OpBuilder &builder,
     for (double all : judgement->seconds) {
       seconds.push_back((all - start) / double(seconds.size() + 1));
     }
-    seconds.truncate(std::min<size_t>(seconds.size(), judgement->perUnit));
+    tile.atOnce = judgement->perUnit;
+    seconds.truncate(std::min<size_t>(seconds.size(), tile.atOnce));
   }
   return seconds;
 }
@@ -362,10 +364,10 @@ static std::optional<DecodeTile> judged(const Tiling &tiling,
     if (time < least) {
       least = time;
       best = tile;
-      // A part takes as long as the launch that joins it.
+      best->alone = seconds[0] / full;
       const Launch &launch = tiling.target.launch;
       double trip = full * double(tile.perUnit * tile.keys) / kJudgedKeys;
-      best->partTiles = std::ceil((launch.gap + launch.ramp) / trip);
+      best->joinTiles = std::ceil((launch.gap + launch.ramp) / trip);
     }
   }
   return best;

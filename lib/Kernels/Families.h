@@ -270,8 +270,10 @@ struct DecodeTile {
   int64_t waves = 4;
   int64_t slots = 0;         ///< as of PrefillTile
   int64_t maxSplits = 1;     ///< 1: nothing is joined
-  int64_t partTiles = 1;     ///< tiles of keys that a part has at least
   int64_t perUnit = 2;       ///< workgroups that fill a unit
+  int64_t atOnce = 2;        ///< that a unit runs, if it is given more
+  double alone = 2;          ///< time of one on a unit, over that of each then
+  int64_t joinTiles = 1;     ///< of keys that pass while the parts are joined
   int64_t combineParts = 16; ///< that are joined in one trip
   int64_t combineWaves = 1;
 };

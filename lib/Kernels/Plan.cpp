@@ -131,6 +131,13 @@ Value Plan::isInside(Value size, Range range) {
   return condition;
 }
 
+Value Plan::isLess(Value a, Value b) {
+  return atTop([&] {
+    return arith::CmpIOp::create(builder, location(), arith::CmpIPredicate::slt,
+                                 a, b);
+  });
+}
+
 Value Plan::select(Value condition, Value yes, Value no) {
   return atTop([&] {
     return arith::SelectOp::create(builder, location(), condition, yes, no);

@@ -50,6 +50,7 @@ public:
   /// The body where `size` lies in the range.
   void when(mlir::Value size, Range range, llvm::function_ref<void()> body);
   mlir::Value isInside(mlir::Value size, Range range);
+  mlir::Value isLess(mlir::Value a, mlir::Value b);
   mlir::Value select(mlir::Value condition, mlir::Value yes, mlir::Value no);
   mlir::Value constant(int64_t value);
   /// Arithmetic on sizes, before all else.
