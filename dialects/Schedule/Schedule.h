@@ -63,6 +63,17 @@ struct Work {
   Scope scope = Scope::Workgroup;
 };
 
+/// What the guard of a kernel says of one size argument: it lies in one of the
+/// ranges.
+struct SizeDemand {
+  llvm::StringRef argument;
+  llvm::SmallVector<RangeAttr, 1> ranges;
+
+  bool holds(int64_t size) const;
+  /// What meets it and is nearest to a size.
+  int64_t nearest(int64_t size) const;
+};
+
 /// What `order` of a loop on workgroups means: the tile that each workgroup
 /// computes, by its number in the order of launch. A bijection.
 struct GridOrder {

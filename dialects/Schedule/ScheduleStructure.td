@@ -51,6 +51,8 @@ def KernelOp : ScheduleOp<"kernel", [IsolatedFromAbove, Symbol, NoTerminator, Si
     ::mlir::Block &getEntry() { return getBody().front(); }
     /// The argument's name as it is spelled in the IR and in the emitted source.
     ::llvm::StringRef getArgumentName(unsigned index);
+    /// What the guard says, argument by argument.
+    ::llvm::SmallVector<::modelc::schedule::SizeDemand> getDemands();
     /// The one loop over workgroups.
     ::modelc::schedule::LoopOp getGrid();
   }];

@@ -102,12 +102,19 @@ def RangeAttr : ScheduleAttr<"Range", "range"> {
   let summary = "What a kernel demands of one of its size arguments.";
   let description = [{
     `#schedule.range<"m", 1 to 64 by 1>`: argument `m` lies in [1, 64] and is a
-    multiple of 1. The guard of a kernel is the conjunction of its ranges.
+    multiple of 1. The guard of a kernel holds where each argument that it names
+    lies in one of the ranges of that argument.
   }];
   let parameters = (ins StringRefParameter<"argument">:$argument,
                         "int64_t":$minimum, "int64_t":$maximum,
                         DefaultValuedParameter<"int64_t", "1">:$multiple);
   let assemblyFormat = "`<` $argument `,` $minimum `to` $maximum (`by` $multiple^)? `>`";
+  let extraClassDeclaration = [{
+    bool contains(int64_t size) const {
+      return getMinimum() <= size && size <= getMaximum() &&
+             size % getMultiple() == 0;
+    }
+  }];
 }
 
 //===- Types --------------------------------------------------------------===//

@@ -25,6 +25,37 @@ LoopOp KernelOp::getGrid() {
   return {};
 }
 
+bool SizeDemand::holds(int64_t size) const {
+  return llvm::any_of(ranges, [&](RangeAttr r) { return r.contains(size); });
+}
+
+int64_t SizeDemand::nearest(int64_t size) const {
+  auto within = [&](RangeAttr range) {
+    return std::clamp(size, range.getMinimum(), range.getMaximum());
+  };
+  auto distance = [&](RangeAttr range) {
+    return std::abs(within(range) - size);
+  };
+  return within(*llvm::min_element(ranges, [&](RangeAttr a, RangeAttr b) {
+    return distance(a) < distance(b);
+  }));
+}
+
+SmallVector<SizeDemand> KernelOp::getDemands() {
+  SmallVector<SizeDemand> demands;
+  for (auto range : getGuard().getAsRange<RangeAttr>()) {
+    auto *known = llvm::find_if(demands, [&](const SizeDemand &demand) {
+      return demand.argument == range.getArgument();
+    });
+    if (known == demands.end()) {
+      demands.push_back({range.getArgument(), {}});
+      known = &demands.back();
+    }
+    known->ranges.push_back(range);
+  }
+  return demands;
+}
+
 ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
   StringAttr name;
   SmallVector<OpAsmParser::Argument> arguments;

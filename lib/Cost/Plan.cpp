@@ -133,14 +133,10 @@ void PlanReader::bindArguments(LaunchOp launch, KernelOp kernel,
 }
 
 static bool holds(KernelOp kernel, const Bindings &arguments) {
-  return llvm::all_of(
-      kernel.getGuard().getAsRange<RangeAttr>(), [&](RangeAttr range) {
-        auto found = arguments.find(range.getArgument().str());
-        return found == arguments.end() ||
-               (found->second >= range.getMinimum() &&
-                found->second <= range.getMaximum() &&
-                int64_t(found->second) % range.getMultiple() == 0);
-      });
+  return llvm::all_of(kernel.getDemands(), [&](const SizeDemand &demand) {
+    auto found = arguments.find(demand.argument.str());
+    return found == arguments.end() || demand.holds(int64_t(found->second));
+  });
 }
 
 FailureOr<KernelOp> PlanReader::choose(LaunchOp launch, Bindings &arguments,

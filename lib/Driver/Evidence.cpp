@@ -34,11 +34,11 @@ static Prediction predictionOf(const KernelCost &cost, const Bindings &sizes) {
 /// Sizes that a kernel serves, beside all that the step binds.
 static Bindings sizesNear(schedule::KernelOp kernel, const Bindings &step) {
   Bindings sizes;
-  for (auto range : kernel.getGuard().getAsRange<schedule::RangeAttr>()) {
-    auto known = step.find(range.getArgument().str());
-    double size = known == step.end() ? range.getMaximum() : known->second;
-    sizes[range.getArgument().str()] =
-        std::clamp<double>(size, range.getMinimum(), range.getMaximum());
+  for (const schedule::SizeDemand &demand : kernel.getDemands()) {
+    auto known = step.find(demand.argument.str());
+    bool isBound = known != step.end();
+    sizes[demand.argument.str()] = static_cast<double>(demand.nearest(
+        isBound ? static_cast<int64_t>(known->second) : INT64_MAX));
   }
   return sizes;
 }

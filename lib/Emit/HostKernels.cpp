@@ -40,15 +40,18 @@ std::string modelc::identifier(StringRef text) {
 
 std::string modelc::guardText(KernelOp kernel) {
   SmallVector<std::string> words;
-  for (Attribute attribute : kernel.getGuard()) {
-    auto range = cast<RangeAttr>(attribute);
-    std::string text = range.getArgument().str() + " in [" +
-                       std::to_string(range.getMinimum()) + ", " +
-                       std::to_string(range.getMaximum()) + "]";
-    if (range.getMultiple() != 1) {
-      text += ", a multiple of " + std::to_string(range.getMultiple());
+  for (const SizeDemand &demand : kernel.getDemands()) {
+    SmallVector<std::string> ranges;
+    for (RangeAttr range : demand.ranges) {
+      std::string text = "[" + std::to_string(range.getMinimum()) + ", " +
+                         std::to_string(range.getMaximum()) + "]";
+      if (range.getMultiple() != 1) {
+        text += ", a multiple of " + std::to_string(range.getMultiple());
+      }
+      ranges.push_back(text);
     }
-    words.push_back(text);
+    words.push_back(demand.argument.str() + " in " +
+                    llvm::join(ranges, " or "));
   }
   return words.empty() ? "any size" : llvm::join(words, "; ");
 }
@@ -190,18 +193,21 @@ static FailureOr<HostKernel> describeKernel(KernelOp op, const Target &target) {
 
 /// No sizes are served by both.
 static bool areDisjoint(KernelOp a, KernelOp b) {
-  for (Attribute attribute : a.getGuard()) {
-    auto own = cast<RangeAttr>(attribute);
-    for (Attribute otherAttribute : b.getGuard()) {
-      auto other = cast<RangeAttr>(otherAttribute);
-      if (own.getArgument() == other.getArgument() &&
-          (own.getMaximum() < other.getMinimum() ||
-           other.getMaximum() < own.getMinimum())) {
-        return true;
-      }
-    }
-  }
-  return false;
+  auto areApart = [](RangeAttr own, RangeAttr other) {
+    return own.getMaximum() < other.getMinimum() ||
+           other.getMaximum() < own.getMinimum();
+  };
+  SmallVector<SizeDemand> demands = b.getDemands();
+  return llvm::any_of(a.getDemands(), [&](const SizeDemand &own) {
+    return llvm::any_of(demands, [&](const SizeDemand &other) {
+      return own.argument == other.argument &&
+             llvm::all_of(own.ranges, [&](RangeAttr range) {
+               return llvm::all_of(other.ranges, [&](RangeAttr taken) {
+                 return areApart(range, taken);
+               });
+             });
+    });
+  });
 }
 
 /// Whether a caller gives both kernels the same tensors and sizes.

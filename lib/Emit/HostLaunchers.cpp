@@ -200,18 +200,25 @@ LogicalResult modelc::printLaunchers(llvm::raw_ostream &os,
 // Choices
 //===----------------------------------------------------------------------===//
 
-/// "isIn(m, 1, 64) && isIn(k, 64, 8192, 64)"; empty: always.
+/// "isIn(m, 1, 64) && (isIn(k, 64, 8192, 64) || isIn(k, 16384, 16384))"; empty:
+/// always.
 static std::string guardCode(KernelOp kernel) {
   SmallVector<std::string> conditions;
-  for (Attribute attribute : kernel.getGuard()) {
-    auto range = cast<RangeAttr>(attribute);
-    std::string text = "isIn(" + identifier(range.getArgument()) + ", " +
-                       std::to_string(range.getMinimum()) + ", " +
-                       std::to_string(range.getMaximum());
-    if (range.getMultiple() != 1) {
-      text += ", " + std::to_string(range.getMultiple());
+  SmallVector<SizeDemand> demands = kernel.getDemands();
+  for (const SizeDemand &demand : demands) {
+    SmallVector<std::string> ranges;
+    for (RangeAttr range : demand.ranges) {
+      std::string text = "isIn(" + identifier(demand.argument) + ", " +
+                         std::to_string(range.getMinimum()) + ", " +
+                         std::to_string(range.getMaximum());
+      if (range.getMultiple() != 1) {
+        text += ", " + std::to_string(range.getMultiple());
+      }
+      ranges.push_back(text + ")");
     }
-    conditions.push_back(text + ")");
+    bool isAlone = ranges.size() == 1 || demands.size() == 1;
+    std::string any = llvm::join(ranges, " || ");
+    conditions.push_back(isAlone ? any : "(" + any + ")");
   }
   return llvm::join(conditions, " && ");
 }

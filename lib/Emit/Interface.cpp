@@ -4,6 +4,8 @@
 #include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <numeric>
+
 using namespace mlir;
 using namespace modelc;
 using namespace modelc::schedule;
@@ -22,14 +24,14 @@ static int64_t powerIn(int64_t value) {
 /// Of a size argument: the multiple that the guard promises.
 static int64_t divisorOfArgument(BlockArgument argument) {
   if (auto kernel = dyn_cast<KernelOp>(argument.getOwner()->getParentOp())) {
-    for (Attribute attribute : kernel.getGuard()) {
-      auto range = cast<RangeAttr>(attribute);
+    int64_t multiple = 0;
+    for (auto range : kernel.getGuard().getAsRange<RangeAttr>()) {
       if (range.getArgument() ==
           kernel.getArgumentName(argument.getArgNumber())) {
-        return powerIn(range.getMultiple());
+        multiple = std::gcd(multiple, range.getMultiple());
       }
     }
-    return 1;
+    return multiple ? powerIn(multiple) : 1;
   }
   auto loop = dyn_cast<LoopOp>(argument.getOwner()->getParentOp());
   if (!loop || argument.getArgNumber() >= loop.getUpperBounds().size()) {

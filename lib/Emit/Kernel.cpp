@@ -1,5 +1,6 @@
 //===- Kernel.cpp - The frame of an emitted kernel ------------------------===//
 
+#include "lib/Emit/HostKernels.h"
 #include "lib/Emit/Printer.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -37,16 +38,7 @@ std::string KernelPrinter::headerComment() {
   if (kernel.getNote()) {
     text += "//   schedule   " + kernel.getNote()->str() + "\n";
   }
-  for (Attribute attribute : kernel.getGuard()) {
-    auto range = cast<RangeAttr>(attribute);
-    text += "//   guard      " + std::to_string(range.getMinimum()) +
-            " <= " + lowerCamel(range.getArgument()) +
-            " <= " + std::to_string(range.getMaximum());
-    if (range.getMultiple() != 1) {
-      text += ", a multiple of " + std::to_string(range.getMultiple());
-    }
-    text += "\n";
-  }
+  text += "//   guard      " + guardText(kernel) + "\n";
   if (!options.prediction.empty()) {
     text += "//   predicted  " + options.prediction + "\n";
   }

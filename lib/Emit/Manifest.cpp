@@ -4,7 +4,8 @@
 // arguments, guard and launch, each plan with its bindings and steps. Launch
 // expressions are text over the sizes and the derived sizes of the plan, with
 // the functions minimum, maximum, ceilDiv, floorDiv and select (condition, what
-// if it holds, what else). Keys and their order never depend on the input.
+// if it holds, what else). A guard holds where each of its sizes lies in one of
+// its ranges. Keys and their order never depend on the input.
 //
 //===----------------------------------------------------------------------===//
 
@@ -86,13 +87,18 @@ static void writeParameter(OStream &json, const HostKernel &kernel,
 
 static void writeGuard(OStream &json, KernelOp kernel) {
   json.attributeArray("guard", [&] {
-    for (Attribute attribute : kernel.getGuard()) {
-      auto range = cast<RangeAttr>(attribute);
+    for (const SizeDemand &demand : kernel.getDemands()) {
       json.object([&] {
-        json.attribute("size", range.getArgument());
-        json.attribute("minimum", range.getMinimum());
-        json.attribute("maximum", range.getMaximum());
-        json.attribute("multiple", range.getMultiple());
+        json.attribute("size", demand.argument);
+        json.attributeArray("ranges", [&] {
+          for (RangeAttr range : demand.ranges) {
+            json.object([&] {
+              json.attribute("minimum", range.getMinimum());
+              json.attribute("maximum", range.getMaximum());
+              json.attribute("multiple", range.getMultiple());
+            });
+          }
+        });
       });
     }
   });

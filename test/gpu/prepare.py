@@ -102,11 +102,10 @@ class Kernel:
             self.tensors.append((name, shape, element, writes))
 
     def serves(self, sizes):
-        return all(
-            g["minimum"] <= sizes[g["size"]] <= g["maximum"]
-            and sizes[g["size"]] % g["multiple"] == 0
-            for g in self.guard
-        )
+        def lies(size, r):
+            return r["minimum"] <= size <= r["maximum"] and size % r["multiple"] == 0
+
+        return all(any(lies(sizes[g["size"]], r) for r in g["ranges"]) for g in self.guard)
 
 
 class Package:

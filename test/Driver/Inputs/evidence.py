@@ -23,7 +23,8 @@ def reason_against(kernel):
         return f"expected {KEYS}, got {list(evidence)}"
     for guard in kernel["guard"]:
         size = evidence["sizes"].get(guard["size"])
-        if size is None or not guard["minimum"] <= size <= guard["maximum"]:
+        ranges = guard["ranges"]
+        if size is None or not any(r["minimum"] <= size <= r["maximum"] for r in ranges):
             return f"a size that its guard refuses: {guard['size']} = {size}"
     if not 0 <= evidence["fraction_of_peak"] <= 1:
         return f"beyond the peak: {evidence['fraction_of_peak']}"
