@@ -257,7 +257,10 @@ void GraphLowering::launchLinear(const LinearShape &shape,
     SmallVector<Attribute> kernels = {variants[i].kernel};
     while (variants[i].tile.splits == 1 && end < variants.size() &&
            variants[end].tile.splits == 1) {
-      kernels.push_back(variants[end++].kernel);
+      Attribute next = variants[end++].kernel;
+      if (!llvm::is_contained(kernels, next)) {
+        kernels.push_back(next);
+      }
     }
     Range range = {variants[i].rows.minimum, variants[end - 1].rows.maximum};
     auto launch = [&] {

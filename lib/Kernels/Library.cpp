@@ -5,6 +5,7 @@
 using namespace mlir;
 using namespace modelc;
 using namespace modelc::kernels;
+using namespace modelc::schedule;
 
 Library::Library(ModuleOp module, const Target &target,
                  const KernelOptions &options)
@@ -97,21 +98,71 @@ static LogicalResult refuse(Operation *op, const LinearShape &shape, Range rows,
          << " rows; try other types of weights";
 }
 
-FailureOr<LinearVariant> Library::variant(Operation *op,
-                                          const LinearShape &shape, Range rows,
-                                          const std::string &symbol) {
+/// What tells a tile of one linear from another.
+static std::string nameOf(const LinearTile &tile) {
+  std::string name =
+      "_" + extent(tile.m) + "x" + extent(tile.n) + "x" + extent(tile.k);
+  auto add = [&](StringRef what, int64_t count, int64_t usual) {
+    name += count == usual ? "" : ("_" + what + extent(count)).str();
+  };
+  add("waves", tile.waves, 4);
+  add("parts", tile.splits, 1);
+  if (tile.hasPieces()) {
+    name += "_in" + extent(tile.piecesM) + "x" + extent(tile.piecesN);
+    add("groups", tile.groups, 2);
+  }
+  name += tile.isSwapped ? "_swapped" : "";
+  name += tile.hasRoles ? "_roles" : "";
+  add("cluster", tile.cluster, 1);
+  add("sharers", tile.sharers, 1);
+  add("slots", tile.slots, 0);
+  return name;
+}
+
+/// That the kernel serves these rows too, after those that it does.
+static void serve(KernelOp kernel, Range rows) {
+  MLIRContext *context = kernel.getContext();
+  SmallVector<Attribute> guard(kernel.getGuard().getValue());
+  auto last = llvm::find_if(llvm::reverse(guard), [](Attribute attribute) {
+    return cast<RangeAttr>(attribute).getArgument() == "m";
+  });
+  auto known = cast<RangeAttr>(*last);
+  bool isNext = known.getMaximum() + 1 == rows.minimum;
+  auto range =
+      RangeAttr::get(context, "m", isNext ? known.getMinimum() : rows.minimum,
+                     rows.maximum, 1);
+  if (isNext) {
+    *last = range;
+  } else {
+    guard.insert(last.base(), range);
+  }
+  kernel.setGuardAttr(ArrayAttr::get(context, guard));
+}
+
+FlatSymbolRefAttr Library::serving(Range rows, const Twine &name, Build build) {
+  FlatSymbolRefAttr known = kernels.lookup(name.str());
+  if (!known) {
+    return once(name, build);
+  }
+  auto module = cast<ModuleOp>(builder.getBlock()->getParentOp());
+  serve(module.lookupSymbol<KernelOp>(known.getAttr()), rows);
+  return known;
+}
+
+FailureOr<LinearVariant>
+Library::variant(Operation *op, const LinearShape &shape, Range rows) {
   FailureOr<Chosen<LinearTile>> chosen = tiling.linear(builder, shape, rows);
   if (failed(chosen)) {
     return refuse(op, shape, rows, tiling);
   }
-  std::string name = nameOf(shape);
+  std::string name = nameOf(shape), symbol = name + nameOf(chosen->tile);
   LinearVariant variant = {rows, chosen->tile, {}, {}};
-  variant.kernel = once(symbol, [&](const Label &label) {
+  variant.kernel = serving(rows, symbol, [&](const Label &label) {
     buildLinear(builder, {label.symbol, name, chosen->note}, shape,
                 chosen->tile, rows);
   });
   if (chosen->tile.splits > 1) {
-    variant.reduce = once(symbol + "_reduce", [&](const Label &label) {
+    variant.reduce = serving(rows, symbol + "_reduce", [&](const Label &label) {
       buildLinearReduce(builder, {label.symbol, name + "_reduce", ""}, shape,
                         chosen->tile, rows);
     });
@@ -127,13 +178,20 @@ FailureOr<SmallVector<LinearVariant>> Library::linear(Operation *op,
     std::string symbol = nameOf(shape) + "_m" + extent(rows.maximum);
     auto known = linears.find(symbol);
     if (known == linears.end()) {
-      FailureOr<LinearVariant> next = variant(op, shape, rows, symbol);
+      FailureOr<LinearVariant> next = variant(op, shape, rows);
       if (failed(next)) {
         return failure();
       }
       known = linears.insert({symbol, *next}).first;
     }
-    variants.push_back(known->second);
+    const LinearVariant &next = known->second;
+    LinearVariant *last = variants.empty() ? nullptr : &variants.back();
+    if (last && last->kernel == next.kernel &&
+        last->rows.maximum + 1 == rows.minimum) {
+      last->rows.maximum = rows.maximum;
+    } else {
+      variants.push_back(next);
+    }
   }
   return variants;
 }

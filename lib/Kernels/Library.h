@@ -24,8 +24,8 @@ public:
   Library(mlir::ModuleOp module, const Target &target,
           const KernelOptions &options);
 
-  /// Kernels for each range of rows. Fails, with a message at `op`, if the
-  /// target has no instruction for the types.
+  /// Kernels for each range of rows, neighbours of one tile together. Fails,
+  /// with a message at `op`, if the target has no instruction for the types.
   mlir::FailureOr<llvm::SmallVector<LinearVariant>>
   linear(mlir::Operation *op, const LinearShape &shape,
          llvm::ArrayRef<Range> ranges);
@@ -56,10 +56,12 @@ public:
 
 private:
   mlir::FailureOr<LinearVariant> variant(mlir::Operation *op,
-                                         const LinearShape &shape, Range rows,
-                                         const std::string &symbol);
+                                         const LinearShape &shape, Range rows);
   using Build = llvm::function_ref<void(const Label &)>;
   mlir::FlatSymbolRefAttr once(const llvm::Twine &name, Build build);
+  /// The same, and what is known serves these rows too.
+  mlir::FlatSymbolRefAttr serving(Range rows, const llvm::Twine &name,
+                                  Build build);
   Range allSequences() const { return {1, options.maxSequences}; }
 
   mlir::OpBuilder builder;

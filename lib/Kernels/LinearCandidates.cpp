@@ -21,18 +21,18 @@ using namespace modelc::kernels;
 /// Parts that the kernel which adds them reads at once, at most.
 static constexpr int64_t kMaxSplits = 64;
 
+/// Each tile is best where its grid fills whole rounds of the machine: a range
+/// ends at most an eighth above the last one, beyond the rows of a few tiles.
 SmallVector<Range> Tiling::ranges(int64_t most) {
   SmallVector<Range> list;
-  int64_t first = 1;
-  for (int64_t last : {16, 64, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048,
-                       3072, 4096, 6144, 8192, 12288}) {
-    if (first <= most) {
-      list.push_back({first, std::min(last, most)});
-      first = last + 1;
-    }
-  }
-  if (first <= most) {
-    list.push_back({first, most});
+  for (int64_t last = 0; last < most;) {
+    int64_t step = last < 16    ? 16
+                   : last < 64  ? 48
+                   : last < 512 ? 64
+                                : llvm::PowerOf2Ceil(last + 1) / 16;
+    int64_t first = last + 1;
+    last += step;
+    list.push_back({first, std::min(last, most)});
   }
   return list;
 }

@@ -5,6 +5,7 @@
 #include "llvm/Support/FormatVariadic.h"
 
 #include <algorithm>
+#include <tuple>
 
 using namespace mlir;
 using namespace modelc;
@@ -76,6 +77,26 @@ static Judged judge(const Tiling &tiling, OpBuilder &builder,
   return judged;
 }
 
+/// Less than this is no gain.
+static constexpr double kGain = 0.99;
+
+/// Puts first, of all that are as good as the first, the same one for
+/// neighbouring ranges of rows: they share a kernel then.
+static void preferPlain(Judged &judged) {
+  auto order = [](const LinearTile &tile) {
+    return std::make_tuple(tile.splits, tile.isSwapped, tile.sharers,
+                           tile.hasRoles, tile.waves, tile.m, tile.n, tile.k);
+  };
+  auto *best = judged.begin();
+  double enough = best->first / kGain;
+  for (auto *entry = judged.begin(); entry != judged.end(); ++entry) {
+    if (entry->first < enough && order(entry->second) < order(best->second)) {
+      best = entry;
+    }
+  }
+  std::rotate(judged.begin(), best, best + 1);
+}
+
 /// In words, with the seconds of the judgement.
 static std::string timed(const Judged::value_type &entry) {
   return llvm::formatv("{0}: {1:f1} us", describe(entry.second),
@@ -136,7 +157,6 @@ Tiling::linear(OpBuilder &builder, const LinearShape &shape, Range rows) const {
   // Workgroups that multiply together, or else roles, and then other extents,
   // where they gain enough.
   auto challenge = [&](ArrayRef<LinearTile> tiles) {
-    constexpr double kGain = 0.99;
     for (auto &entry : judge(*this, builder, shape, tiles, rows)) {
       judged.insert(entry.first < kGain * judged[0].first ? judged.begin()
                                                           : judged.end(),
@@ -153,11 +173,13 @@ Tiling::linear(OpBuilder &builder, const LinearShape &shape, Range rows) const {
     challenge(sums(shape, rows, judged[0].second));
     challenge(withSharers(shape, judged[0].second, rows));
   }
+  preferPlain(judged);
   auto *next =
       std::min_element(judged.begin() + 1, judged.end(),
                        [](auto &a, auto &b) { return a.first < b.first; });
   std::string note =
-      timed(judged[0]) + ", best of " + std::to_string(judged.size());
+      llvm::formatv("{0} at {1} rows, best of {2}", timed(judged[0]),
+                    std::min(rows.maximum, kJudgedRows), judged.size());
   if (judged.size() > 1) {
     note += "; next " + timed(*next);
   }

@@ -6,7 +6,7 @@
 // OTHER: error: expected operands of a type that 'mi355x' multiplies, {{.*}}, got 'f4E2M1FN' with a scale for each block of 16
 // CHECK: #[[PACKED:.*]] = #schedule.layout<(row = [], column = [16, 32, 64, 128, 256, 4, 8]) -> (byte = 512)>
 // CHECK: schedule.kernel @quantise_512_f4e2m1fn_f8e4m3fn({{.*}}: !schedule.buffer<?x8x256xvector<4xf8E4M3FN>>
-// CHECK: schedule.kernel @linear_1024x512_f4e2m1fn_bf16_f8e4m3fn_m16({{.*}}: !schedule.buffer<?x8x256xvector<4xf8E4M3FN>, #[[PACKED]]>, {{.*}}: !schedule.buffer<4x8x256xvector<4xf8E4M3FN>, #[[PACKED]]>
+// CHECK: schedule.kernel @linear_1024x512_f4e2m1fn_bf16_f8e4m3fn_{{[0-9]+x[0-9a-z_]+}}({{.*}}: !schedule.buffer<?x8x256xvector<4xf8E4M3FN>, #[[PACKED]]>, {{.*}}: !schedule.buffer<4x8x256xvector<4xf8E4M3FN>, #[[PACKED]]>
 // CHECK: schedule.load {{.*}}#[[PACKED]]> -> !schedule.tile<{{[0-9]+}}x128xvector<4xf8E4M3FN>>
 model.graph @f(%tokens: tensor<?xi32>, %batch: !model.batch) -> tensor<?x1024xbf16> attributes {phase = #model.phase<decode>} {
   %table = model.weight ["table"] : tensor<8x512xbf16>

@@ -3,7 +3,7 @@
 // Where sums are split, the kernel that adds their parts quantises what SwiGLU leaves; elsewhere
 // it is stored and a kernel of its own does.
 
-// CHECK: schedule.kernel @[[LINEAR:linear_7168x8192_f4e2m1fn_bf16_f8e4m3fn_tensor_scaled_swiglu_to_f4e2m1fn_f8e4m3fn_tensor_scaled_m64]](
+// CHECK: schedule.kernel @[[LINEAR:linear_7168x8192_f4e2m1fn_bf16_f8e4m3fn_tensor_scaled_swiglu_to_f4e2m1fn_f8e4m3fn_tensor_scaled_[0-9]+x[0-9]+x[0-9a-z_]+]](
 // CHECK: schedule.kernel @[[LINEAR]]_reduce(%partial: {{.*}}vector<2xf32>>, %a_tensor_scale: {{.*}}, %w_tensor_scale: {{.*}}, %tensor_scale: {{.*}}, %out: !schedule.buffer<?x56x4x8xvector<2xf4E2M1FN>>, %scale: !schedule.buffer<?x56x256xvector<4xf8E4M3FN>>, %m: index)
 // CHECK-LABEL: func.func @prefill(
 // CHECK: %[[T:.*]] = schedule.alloc as weight "[\22down_scale\22]" : !schedule.buffer<1xf32>
@@ -12,7 +12,7 @@
 // CHECK-NEXT: }
 
 // WHOLE: func.func @prefill(
-// WHOLE: schedule.launch [{{.*}}_tensor_scaled_m1024, {{.*}}](%{{.*}}, %[[D:[^,]*]], %tokens) "w"
+// WHOLE: schedule.launch [{{.*}}_tensor_scaled_{{[0-9]+}}x{{.*}}, {{.*}}](%{{.*}}, %[[D:[^,]*]], %tokens) "w"
 // WHOLE-NEXT: schedule.launch [@quantise_3584_f4e2m1fn_f8e4m3fn_tensor_scaled](%[[D]], %
 model.graph @prefill(%tokens: tensor<?xi32>, %batch: !model.batch) -> tensor<?x8192xbf16> attributes {phase = #model.phase<prefill>} {
   %table = model.weight ["table"] : tensor<2x8192xbf16>

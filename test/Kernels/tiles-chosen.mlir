@@ -4,24 +4,24 @@
 
 // Long sums of few columns are cut, also of many rows, while the parts stay in
 // the last cache; where the grid fills the machine nothing is.
-// CHECK-DAG: schedule.kernel @linear_64x16384_bf16_m16({{.*}}note = "{{[^"]*}}, {{[1-9][0-9]}} parts of the sum
-// CHECK-DAG: schedule.kernel @linear_64x16384_bf16_m2048({{.*}}note = "{{[^"]*}} parts of the sum
-// CHECK-DAG: schedule.kernel @linear_16384x64_bf16_m2048({{.*}}note = "{{[0-9x]+}}, {{[48]}} waves{{(, weight first)?}}: best preview
+// CHECK-DAG: schedule.kernel @linear_64x16384_bf16_16x{{.*}} guard [#schedule.range<"m", 1 to {{.*}}note = "{{[^"]*}}, {{[1-9][0-9]}} parts of the sum
+// CHECK-DAG: schedule.kernel @linear_64x16384_bf16_{{.*}} to 2048>{{.*}}note = "{{[^"]*}} parts of the sum
+// CHECK-DAG: schedule.kernel @linear_16384x64_bf16_{{.*}} to 16384>] {{.*}}note = "{{[0-9x]+}}, {{[48]}} waves{{(, weight first)?}}: best preview
 
 // Where every workgroup has a unit of its own, its ring takes all there is.
 // RUN: modelc %src_root/examples/llama-3.1-8b.toml --target=mi355x --emit=schedule | FileCheck %s --check-prefix=ALONE
-// ALONE-LABEL: schedule.kernel @linear_4096x4096_bf16_residual_m16({{.*}} slots = 8 : i64
-// ALONE-LABEL: schedule.kernel @linear_28672x4096_bf16_swiglu_m16384(
+// ALONE-LABEL: schedule.kernel @linear_4096x4096_bf16_residual_16x{{.*}} slots = 8 : i64
+// ALONE-LABEL: schedule.kernel @linear_28672x4096_bf16_swiglu_128x128x64(
 // ALONE-NOT: slots = {{[0-9]+}} : i64
 // ALONE: schedule.loop
 
 // Gate and up of 128 columns each: products of operands in shared memory leave
 // the registers to the sums, and so they do beside a residual.
-// GATED-DAG: schedule.kernel @linear_28672x4096_bf16_swiglu_m4096({{.*}}note = "128x128x64, 8 waves{{.*}}: {{.*}} us
+// GATED-DAG: schedule.kernel @linear_28672x4096_bf16_swiglu_128x128x64_waves8({{.*}} to 9216>
 // Where rounds of 128 x 256 leave units idle, 192 columns are two products; what L2
 // bounds is loaded by two workgroups together.
-// GATED-DAG: schedule.kernel @linear_6144x4096_bf16_m1536({{.*}}note = "128x192x64, 8 waves, roles, 2 workgroups load together: {{.*}} us
-// GATED-DAG: schedule.kernel @linear_4096x14336_bf16_residual_m16384({{.*}}note = "256x128x64, 8 waves: {{.*}} us
+// GATED-DAG: schedule.kernel @linear_6144x4096_bf16_128x192x64_waves8_roles_sharers2({{.*}}, #schedule.range<"m", 1409 to 1536>] {{.*}}note = "128x192x64, 8 waves, roles, 2 workgroups load together: {{.*}} us at
+// GATED-DAG: schedule.kernel @linear_4096x14336_bf16_residual_128x256x64_waves8({{.*}} to 16384>]
 model.graph @f(%tokens: tensor<?xi32>, %batch: !model.batch) -> tensor<?x64xbf16> attributes {phase = #model.phase<prefill>} {
   %table = model.weight ["table"] : tensor<8x64xbf16>
   %x = model.embed %tokens, %table : tensor<?xi32>, tensor<8x64xbf16> -> tensor<?x64xbf16>
