@@ -18,14 +18,19 @@ static double quantile(ArrayRef<double> sorted, double part) {
   return sorted[std::min<size_t>(sorted.size() * part, sorted.size() - 1)];
 }
 
+/// What the machine needs at least, where `cached` bytes were not read again.
+static double secondsAtLeast(const MeasuredRow &row, const Target &target,
+                             double cached) {
+  double peak = matrixPeak(row.type, target);
+  return std::max(peak > 0 ? row.flop() / peak : 0,
+                  (row.bytes() - cached) / target.memory.bandwidth);
+}
+
 /// A time that the machine cannot reach: its tables count work that was not
 /// done (keys that sequences share, launches that overlap).
 static bool isBeyondPhysics(const MeasuredRow &row, const Target &target) {
-  double peak = matrixPeak(row.type, target);
   double cached = std::max<double>(target.cache.l2Bytes, target.cache.llcBytes);
-  return row.elements == 0 &&
-         ((peak > 0 && row.flop() / peak > row.seconds) ||
-          (row.bytes() - cached) / target.memory.bandwidth > row.seconds);
+  return row.elements == 0 && secondsAtLeast(row, target, cached) > row.seconds;
 }
 
 namespace {
@@ -33,7 +38,7 @@ namespace {
 struct Group {
   std::vector<const RowPrediction *> good;
   unsigned unphysical = 0;
-  std::map<std::string, unsigned> reasons; // without a prediction, by why
+  std::map<std::string, unsigned> reasons; // not among them, by why
 };
 using Groups = std::map<std::string, Group>;
 } // namespace
@@ -45,14 +50,46 @@ static std::string groupOf(const MeasuredRow &row) {
   return row.chip + ", " + nameOf(row.kind).str() + ", " + types;
 }
 
+/// Of each group and source: the time of rows of next to no work, where that is
+/// the time in which a host launches one by one what no graph replays. Shorter
+/// kernels were not timed.
+static std::map<std::string, double>
+hostFloors(ArrayRef<RowPrediction> predictions, const Machines &machines) {
+  constexpr double kNextToNothing = 1e-6, kOfHost = 50e-6;
+  constexpr size_t kFewest = 8; // one slow kernel is no host
+  std::map<std::string, std::vector<double>> idle;
+  for (const RowPrediction &prediction : predictions) {
+    const MeasuredRow &row = *prediction.row;
+    if (secondsAtLeast(row, machines.at(row.chip), 0) < kNextToNothing) {
+      idle[groupOf(row) + row.source].push_back(row.seconds);
+    }
+  }
+  std::map<std::string, double> floors;
+  for (auto &[source, seconds] : idle) {
+    llvm::sort(seconds);
+    double usual = quantile(seconds, 0.5);
+    if (seconds.size() >= kFewest && usual > kOfHost) {
+      floors[source] = usual;
+    }
+  }
+  return floors;
+}
+
 static Groups grouped(ArrayRef<RowPrediction> predictions,
                       const Machines &machines) {
+  // The host's own times spread as far.
+  constexpr double kSpread = 1.5;
+  std::map<std::string, double> floors = hostFloors(predictions, machines);
   Groups groups;
   for (const RowPrediction &prediction : predictions) {
     const MeasuredRow &row = *prediction.row;
     Group &group = groups[groupOf(row)];
+    auto floor = floors.find(groupOf(row) + row.source);
     if (prediction.seconds == 0) {
-      ++group.reasons[prediction.reason];
+      ++group.reasons["without a prediction: " + prediction.reason];
+    } else if (floor != floors.end() && row.seconds < kSpread * floor->second) {
+      ++group.reasons["left out: as long as '" + row.source +
+                      "' takes to launch them"];
     } else if (isBeyondPhysics(row, machines.at(row.chip))) {
       ++group.unphysical;
     } else {
@@ -79,7 +116,7 @@ static void printGroup(StringRef name, const Group &group, raw_ostream &os) {
   }
   os << llvm::format("%12u\n", group.unphysical);
   for (const auto &[reason, count] : group.reasons) {
-    os << "    " << count << " without a prediction: " << reason << "\n";
+    os << "    " << count << " " << reason << "\n";
   }
 }
 

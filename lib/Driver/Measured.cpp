@@ -241,6 +241,7 @@ llvm::LogicalResult Table::readRow(unsigned number, MeasuredRow &row) {
     return llvm::failure();
   }
   row.line = line;
+  row.source = field({"source"}).str();
   row.chip = field({"chip", "gpu"}).str();
   row.type = field({"dtype", "gemm_dtype", "attn_dtype", "allreduce_dtype",
                     "nccl_dtype"})

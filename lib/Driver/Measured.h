@@ -10,7 +10,7 @@
 //               num_heads, num_key_value_heads, head_dim, window_size
 //   all-reduce  gpu, allreduce_dtype (a kernel) | nccl_dtype (the vendor's
 //               library), num_gpus, message_size in elements
-//   time        latency_ms | latency_us
+//   time        latency_ms | latency_us, by a source
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,6 +34,7 @@ struct MeasuredRow {
   Measurement kind = Measurement::Linear;
   std::string chip;
   std::string type, cacheType; ///< as the file spells them
+  std::string source;          ///< the software that was timed, if it is named
   int64_t m = 0, n = 0, k = 0; ///< of a linear
   /// Of a linear: timed as a layer of an engine, which quantises what it reads,
   /// several layers in turn; else the kernel alone.
