@@ -13,6 +13,7 @@
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/MathExtras.h"
 #include <algorithm>
+#include <cmath>
 
 namespace modelc {
 
@@ -34,13 +35,12 @@ static Term collectiveTerm(const Target &target, double latency, double sent,
   Term term{"time", latency + sent / rate,
             "s",    "latency and bytes over rate",
             {},     {}};
-  term.children.push_back(
-      {"latency",
-       latency,
-       "s",
-       "",
-       {inside ? "link.library_latency" : "link.network_latency"},
-       {}});
+  std::vector<std::string> facts = {inside ? "link.library_latency"
+                                           : "link.network_latency"};
+  if (inside && target.link.pairLatency > 0) {
+    facts.push_back("link.library_pair_latency");
+  }
+  term.children.push_back({"latency", latency, "s", "", facts, {}});
   Term bytes{"bytes",
              sent / rate,
              "s",
@@ -50,6 +50,16 @@ static Term collectiveTerm(const Target &target, double latency, double sent,
              {}};
   term.children.push_back(std::move(bytes));
   return term;
+}
+
+/// Of a small call inside the domain: trees get deeper with each doubling.
+static double libraryLatency(const Link &link, int64_t group) {
+  constexpr double kPair = 1, kBoard = 3; // doublings
+  if (link.pairLatency <= 0) {
+    return link.libraryLatency;
+  }
+  double step = (link.libraryLatency - link.pairLatency) / (kBoard - kPair);
+  return link.pairLatency + step * (std::log2(double(group)) - kPair);
 }
 
 llvm::FailureOr<KernelCost> costCollective(llvm::StringRef verb, double bytes,
@@ -72,7 +82,8 @@ llvm::FailureOr<KernelCost> costCollective(llvm::StringRef verb, double bytes,
              : link.networkBandwidth;
   // Trees and rings cross the network once for each doubling of the domain.
   double hops = inside ? 1 : llvm::Log2_64_Ceil(group);
-  double latency = inside ? link.libraryLatency : hops * link.networkLatency;
+  double latency =
+      inside ? libraryLatency(link, group) : hops * link.networkLatency;
   double sent = perByte * bytes;
   double expectedRate = peak * target.efficiency.link;
   cost.traffic.link = sent;

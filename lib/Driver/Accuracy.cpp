@@ -19,8 +19,12 @@ static double quantile(ArrayRef<double> sorted, double part) {
 }
 
 /// What the machine needs at least, where `cached` bytes were not read again.
+/// Of an all-reduce each device lacks the sum over the others, whoever adds.
 static double secondsAtLeast(const MeasuredRow &row, const Target &target,
                              double cached) {
+  if (row.elements > 0) {
+    return row.devices > 1 ? row.bytes() / target.link.bandwidth : 0;
+  }
   double peak = matrixPeak(row.type, target);
   return std::max(peak > 0 ? row.flop() / peak : 0,
                   (row.bytes() - cached) / target.memory.bandwidth);
@@ -30,7 +34,7 @@ static double secondsAtLeast(const MeasuredRow &row, const Target &target,
 /// done (keys that sequences share, launches that overlap).
 static bool isBeyondPhysics(const MeasuredRow &row, const Target &target) {
   double cached = std::max<double>(target.cache.l2Bytes, target.cache.llcBytes);
-  return row.elements == 0 && secondsAtLeast(row, target, cached) > row.seconds;
+  return secondsAtLeast(row, target, cached) > row.seconds;
 }
 
 namespace {

@@ -190,7 +190,10 @@ static const std::vector<Field<Target>> kTargetFields = {
     field("link.pair_bandwidth", &T::link, &Link::pairBandwidth, "B/s",
           "of one GPU to one peer, one direction", kPositive),
     field("link.library_latency", &T::link, &Link::libraryLatency, "s",
-          "a small call of the vendor's communication library in the domain"),
+          "a small call of the vendor's communication library on 8 GPUs of a "
+          "domain"),
+    field("link.library_pair_latency", &T::link, &Link::pairLatency, "s",
+          "the same on two", kOptional),
     field("link.message_latency", &T::link, &Link::messageLatency, "s",
           "a small write to a peer until it is seen"),
     field("link.reduces_in_fabric", &T::link, &Link::reducesInFabric, "",

@@ -246,7 +246,8 @@ struct Link {
   int64_t domain = 0;           // GPUs that reach each other
   double bandwidth = 0;         // B/s of one GPU, one direction, to all peers
   double pairBandwidth = 0;     // B/s from one GPU to one peer
-  double libraryLatency = 0;    // s, a small call of the library in the domain
+  double libraryLatency = 0;    // s, a small call of the library on 8 GPUs
+  double pairLatency = 0;       // s, the same on two; 0: not known
   double messageLatency = 0;    // s, a small write to a peer
   bool reducesInFabric = false; // switches add
   double networkBandwidth =
