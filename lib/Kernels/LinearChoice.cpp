@@ -80,12 +80,14 @@ static Judged judge(const Tiling &tiling, OpBuilder &builder,
 /// Less than this is no gain.
 static constexpr double kGain = 0.99;
 
-/// Puts first, of all that are as good as the first, the same one for
-/// neighbouring ranges of rows: they share a kernel then.
+/// Puts first, of all that are as good as the first, the plainest, which asks
+/// L2 for least: the same one for neighbouring ranges of rows, which share a
+/// kernel then.
 static void preferPlain(Judged &judged) {
   auto order = [](const LinearTile &tile) {
     return std::make_tuple(tile.splits, tile.isSwapped, tile.sharers,
-                           tile.hasRoles, tile.waves, tile.m, tile.n, tile.k);
+                           tile.hasRoles, -tile.m * tile.n, tile.waves, tile.m,
+                           tile.k);
   };
   auto *best = judged.begin();
   double enough = best->first / kGain;
