@@ -106,8 +106,8 @@ struct SplitPlan {
   /// workgroup on each unit at least. Each starts in the time of a tile.
   Value timeOf(Value parts) {
     Value grid = plan.compute<arith::MulIOp>(groups, parts);
-    Value rest = plan.compute<arith::RemSIOp>(
-        grid, plan.constant(units * std::max(tile.atOnce, tile.perUnit)));
+    Value rest =
+        plan.compute<arith::RemSIOp>(grid, plan.constant(units * tile.atOnce));
     Value least = plan.constant(std::llround(tile.alone * double(units)));
     Value missing = plan.compute<arith::MaxSIOp>(
         plan.compute<arith::SubIOp>(least, rest), plan.constant(0));
