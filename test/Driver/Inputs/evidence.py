@@ -38,6 +38,27 @@ def reason_against(kernel):
     return ""
 
 
+def reason_against_ranges(kernels):
+    """The kernels of a linear together serve every number of rows, one each."""
+    served = {}
+    for kernel in kernels:
+        if kernel["op"].startswith("linear_") and not kernel["op"].endswith("_reduce"):
+            for guard in kernel["guard"]:
+                pairs = [(r["minimum"], r["maximum"]) for r in guard["ranges"]]
+                served.setdefault(kernel["op"], []).extend(pairs)
+    if not served:
+        return "no linears"
+    for op, pairs in served.items():
+        last = 0
+        for minimum, maximum in sorted(pairs):
+            if minimum != last + 1:
+                return f"{op}: {minimum} rows follow {last}"
+            last = maximum
+        if last < 256:
+            return f"{op}: at most {last} rows"
+    return ""
+
+
 def multiplies(kernel):
     return kernel["evidence"]["trip"]["matrix_instructions"] > 0
 
@@ -45,6 +66,9 @@ def multiplies(kernel):
 for folder in sys.argv[1:]:
     with open(os.path.join(folder, "manifest.json"), encoding="utf-8") as file:
         kernels = json.load(file)["kernels"]
+    reason = reason_against_ranges(kernels)
+    if reason:
+        sys.exit(f"{folder}: {reason}")
     for kernel in kernels:
         reason = reason_against(kernel)
         if reason:
