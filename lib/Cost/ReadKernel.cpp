@@ -53,6 +53,25 @@ static bool meetsAtBarriers(LoopOp loop) {
       .wasInterrupted();
 }
 
+/// Groups of waves of a role that make products or read them, each its part,
+/// and meet others at barriers only: while one adds another one multiplies or
+/// reads.
+static unsigned groupsOfRole(LoopOp loop) {
+  constexpr unsigned kWavesOfGroup = 4;
+  auto role = loop->getParentOfType<RoleOp>();
+  auto hasProduct = [](Operation &op) {
+    if (auto mma = dyn_cast<MmaOp>(op)) {
+      return isa<TileType>(mma.getResult().getType());
+    }
+    auto load = dyn_cast<LoadOp>(op);
+    auto place =
+        load ? dyn_cast<TileType>(load.getSource().getType()) : TileType();
+    return place && place.getSpace() == Space::Tensor;
+  };
+  bool isApart = role && llvm::any_of(loop.getBody().front(), hasProduct);
+  return isApart ? std::max<unsigned>(1, role.getWaves() / kWavesOfGroup) : 1;
+}
+
 /// Loops of different roles with the same trips that meet at barriers are one
 /// block in several streams; loops of one role follow each other.
 unsigned KernelReader::blockFor(LoopOp loop, Region region, double trips) {
@@ -67,7 +86,7 @@ unsigned KernelReader::blockFor(LoopOp loop, Region region, double trips) {
   }
   Body block;
   block.trips = trips;
-  block.groups = loop.getStagger().value_or(1);
+  block.groups = loop.getStagger().value_or(groupsOfRole(loop));
   block.label = "loop " + std::to_string(work.blocks.size());
   found->second = work.blocks.size();
   work.blocks.push_back(std::move(block));

@@ -180,6 +180,8 @@ SmallVector<LinearTile> Tiling::paired(const LinearShape &shape,
         LinearTile tile{row->m, n, stepOf(kBytes, shape.element)};
         tile.cluster = row->workgroups;
         tile.hasRoles = true;
+        tile.waves =
+            shape.blockScales.isByKernel() ? kWavesThatAdd : tile.waves;
         if (reasonAgainst(shape, tile, row).empty()) {
           double seconds = preview.seconds(tile, *row);
           if (!best || seconds < best->first) {

@@ -99,10 +99,44 @@ static void preferPlain(Judged &judged) {
   std::rotate(judged.begin(), best, best + 1);
 }
 
+/// Tiles that may be the best ones with roles where waves add products: not
+/// always those that are best without, whose waves all wait for each product.
+static SmallVector<LinearTile> addingTiles(const LinearShape &shape,
+                                           const Judged &judged) {
+  constexpr size_t kTiles = 4;
+  SmallVector<LinearTile> tiles;
+  if (!shape.blockScales.isByKernel()) {
+    return tiles;
+  }
+  SmallVector<std::pair<double, size_t>> order;
+  for (auto [i, entry] : llvm::enumerate(judged)) {
+    order.push_back({entry.first, i});
+  }
+  llvm::sort(order);
+  for (auto [seconds, i] : ArrayRef(order).take_front(kTiles)) {
+    tiles.push_back(judged[i].second);
+  }
+  return tiles;
+}
+
 /// In words, with the seconds of the judgement.
 static std::string timed(const Judged::value_type &entry) {
   return llvm::formatv("{0}: {1:f1} us", describe(entry.second),
                        entry.first * 1e6);
+}
+
+/// Why the first was taken.
+static std::string noteOf(const Judged &judged, Range rows) {
+  std::string note =
+      llvm::formatv("{0} at {1} rows, best of {2}", timed(judged[0]),
+                    std::min(rows.maximum, kJudgedRows), judged.size());
+  if (judged.size() > 1) {
+    const auto *next =
+        std::min_element(judged.begin() + 1, judged.end(),
+                         [](auto &a, auto &b) { return a.first < b.first; });
+    note += "; next " + timed(*next);
+  }
+  return note;
 }
 
 /// The tile with waves of their own for copies and products, if products run
@@ -110,9 +144,15 @@ static std::string timed(const Judged::value_type &entry) {
 SmallVector<LinearTile> Tiling::withRoles(const LinearShape &shape,
                                           LinearTile tile) const {
   tile.hasRoles = true;
-  bool isPossible =
-      multipliesBeside(shape, tile) && reasonAgainst(shape, tile).empty();
-  return isPossible ? SmallVector<LinearTile>{tile} : SmallVector<LinearTile>();
+  SmallVector<LinearTile> tiles = {tile};
+  if (shape.blockScales.isByKernel() && tile.waves < kWavesThatAdd) {
+    tiles.push_back(tile);
+    tiles.back().waves = kWavesThatAdd;
+  }
+  llvm::erase_if(tiles, [&](const LinearTile &own) {
+    return !multipliesBeside(shape, own) || !reasonAgainst(shape, own).empty();
+  });
+  return tiles;
 }
 
 /// The tile with neighbours that load the weight together, if boxes can land in
@@ -168,6 +208,10 @@ Tiling::linear(OpBuilder &builder, const LinearShape &shape, Range rows) const {
   LinearPreview preview(target, shape, std::min(rows.maximum, kJudgedRows));
   constexpr double kBoundByMemory = 1.05; // then nothing helps
   if (judged[0].first > kBoundByMemory * preview.memorySeconds()) {
+    for (const LinearTile &tile : addingTiles(shape, judged)) {
+      challenge(withRoles(shape, tile));
+      challenge(withSharers(shape, tile, rows));
+    }
     challenge(paired(shape, rows));
     if (!judged[0].second.hasRoles) {
       challenge(withRoles(shape, judged[0].second));
@@ -176,14 +220,5 @@ Tiling::linear(OpBuilder &builder, const LinearShape &shape, Range rows) const {
     challenge(withSharers(shape, judged[0].second, rows));
   }
   preferPlain(judged);
-  auto *next =
-      std::min_element(judged.begin() + 1, judged.end(),
-                       [](auto &a, auto &b) { return a.first < b.first; });
-  std::string note =
-      llvm::formatv("{0} at {1} rows, best of {2}", timed(judged[0]),
-                    std::min(rows.maximum, kJudgedRows), judged.size());
-  if (judged.size() > 1) {
-    note += "; next " + timed(*next);
-  }
-  return Chosen<LinearTile>{judged[0].second, note};
+  return Chosen<LinearTile>{judged[0].second, noteOf(judged, rows)};
 }

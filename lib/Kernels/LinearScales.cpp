@@ -18,9 +18,7 @@ std::string kernels::reasonAgainstScales(const LinearShape &shape,
   if (tile.k != scales.block || tile.n > kGroup) {
     return "a trip has more than one scale of the weight";
   }
-  return tile.cluster > 1 || tile.hasRoles
-             ? "waves that add products do more than to multiply"
-             : "";
+  return "";
 }
 
 /// Words of both operands that a lane holds where waves share a tile as evenly
@@ -41,13 +39,14 @@ static int64_t operandWords(const LinearTile &tile, const MmaRow &row,
 /// Sums, the product of a trip and, of waves that multiply from registers, its
 /// operands (a compiler reads all of them before the first addition); a quarter
 /// of the registers is left to addresses. Where it orders reads of tensor
-/// memory and additions, one product in two is there at once.
+/// memory and additions, one product in two is there at once. Roles need at
+/// least two more waves.
 bool Tiling::holdsProducts(const LinearShape &shape, const LinearTile &tile,
                            const MmaRow &row) const {
   int64_t waveSize = target.execution.waveSize;
   int64_t sums = llvm::divideCeil(tile.m * tile.n * (shape.isSwiglu ? 2 : 1),
                                   tile.waves * waveSize);
-  int64_t registers = registersPerLane(tile.waves);
+  int64_t registers = registersPerLane(tile.waves + (tile.hasRoles ? 2 : 0));
   if (row.scope == MmaScope::Wave) {
     return 4 * (2 * sums + operandWords(tile, row, waveSize)) < 3 * registers;
   }

@@ -206,6 +206,8 @@ std::string Tiling::reasonAgainst(const LinearShape &shape,
       // Words of 32 rows share a column; every product has its own.
       columns += (m + n) / target.execution.waveSize * products(shape) *
                  (tile.k / scales.wordNumbers());
+    } else if (scales && tile.hasRoles) {
+      columns *= 2; // waves add one product while the next one is made
     }
     if (columns > target.tensorMemory.columns) {
       return "the accumulators exceed tensor memory";

@@ -16,6 +16,9 @@ namespace modelc::kernels {
 
 /// Slots of the ring that feeds a product, at least.
 constexpr int64_t kMinSlots = 2;
+/// Of a role that adds products to its sums: two on each scheduler, so that one
+/// adds while another reads.
+constexpr int64_t kWavesThatAdd = 8;
 
 /// A tile and why it was taken.
 template <typename Tile>

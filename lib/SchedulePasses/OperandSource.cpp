@@ -140,9 +140,23 @@ bool modelc::isCarriedFromZero(MmaOp mma) {
          isZero(loop.getInits()[index]);
 }
 
+bool modelc::isFresh(MmaOp mma) {
+  auto loop = dyn_cast<LoopOp>(mma->getParentOp());
+  return loop && loop.getKind() == LoopKind::Sequence && !isRepeated(loop) &&
+         isZero(mma.getAccumulator()) &&
+         llvm::all_of(mma.getResult().getUsers(), llvm::IsaPred<MapOp>);
+}
+
+bool modelc::wantsRoles(KernelOp kernel) {
+  auto wish = kernel->getAttrOfType<BoolAttr>("roles");
+  return wish && wish.getValue();
+}
+
 bool modelc::isFedByBoxes(MmaOp mma, const Target &target) {
+  bool hasRoles = wantsRoles(mma->getParentOfType<KernelOp>());
   return llvm::all_of(mma->getBlock()->getOps<MmaOp>(), [&](MmaOp other) {
-    return isCarriedFromZero(other) && !other.getBTransposed() &&
+    bool isOrdered = isCarriedFromZero(other) || (hasRoles && isFresh(other));
+    return isOrdered && !other.getBTransposed() &&
            isBox(other.getA(), target) && isBox(other.getB(), target) &&
            (!other.getAScales() || (isBoxOfScales(other.getAScales(), target) &&
                                     isBoxOfScales(other.getBScales(), target)));

@@ -63,7 +63,15 @@ bool isDrained(schedule::MmaOp mma);
 /// from trip to trip, so that barriers count its trips.
 bool isCarriedFromZero(schedule::MmaOp mma);
 
+/// Whether the product of a trip is one of its own, which the waves add to what
+/// their loop carries, in a loop that runs once.
+bool isFresh(schedule::MmaOp mma);
+
+/// Whether copies and products are to have waves of their own.
+bool wantsRoles(schedule::KernelOp kernel);
+
 /// Whether boxes fetch what `mma`, and every other product beside it, reads.
+/// Fresh products are left to lanes unless roles keep the ring.
 bool isFedByBoxes(schedule::MmaOp mma, const Target &target);
 
 } // namespace modelc

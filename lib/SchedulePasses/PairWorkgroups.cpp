@@ -49,7 +49,6 @@ public:
   void multicast();
 
 private:
-  bool hasRoles();
   bool hasCluster();
   bool hasInstruction(MmaOp mma);
   bool multipliesInRegisters(MmaOp mma);
@@ -58,6 +57,7 @@ private:
   bool sharesB(MmaOp mma);
   LoadOp loadedAlike(MmaOp mma);
   Value growRows();
+  bool endsInGroup(LoadOp load);
   bool clipsRows();
   void splitLoad(LoadOp load, Value rank);
 
@@ -122,8 +122,7 @@ bool PairWorkgroups::dependsOnRow(LoadOp load) {
 
 /// What all workgroups of a cluster load for a product, or null.
 LoadOp PairWorkgroups::loadedAlike(MmaOp mma) {
-  if (!isCarriedFromZero(mma) || !isFedByBoxes(mma, target) ||
-      mma.getAScales()) {
+  if (!isFedByBoxes(mma, target) || mma.getAScales()) {
     return {};
   }
   auto a = mma.getA().getDefiningOp<LoadOp>();
@@ -141,13 +140,33 @@ LoadOp PairWorkgroups::loadedAlike(MmaOp mma) {
 bool PairWorkgroups::sharesB(MmaOp mma) {
   auto a = mma.getA().getDefiningOp<LoadOp>();
   auto b = mma.getB().getDefiningOp<LoadOp>();
-  return isCarriedFromZero(mma) && isFedByBoxes(mma, target) && a != b &&
+  return isFedByBoxes(mma, target) && a != b &&
          llvm::any_of(a.getOffsets(),
                       [&](Value offset) { return dependsOnRow(offset); }) &&
          llvm::none_of(b->getOperands(),
                        [&](Value value) { return dependsOnRow(value); }) &&
          mma.getB().getType().getRows() % cluster == 0 &&
          (!mma.getBScales() || !dependsOnRow(mma.getBScales()));
+}
+
+/// Whether the load reads a row of a group, of a buffer that holds whole
+/// groups, and the rows that the grid grows by begin no new one.
+bool PairWorkgroups::endsInGroup(LoadOp load) {
+  auto buffer = cast<BufferType>(load.getSource().getType());
+  auto tile = dyn_cast<TileType>(load.getResult().getType());
+  ValueRange offsets = load.getOffsets();
+  auto group = offsets.empty()
+                   ? arith::DivSIOp()
+                   : offsets.front().getDefiningOp<arith::DivSIOp>();
+  auto row =
+      group ? offsets.back().getDefiningOp<arith::RemSIOp>() : arith::RemSIOp();
+  if (!tile || !row || group->getOperands() != row->getOperands()) {
+    return false;
+  }
+  int64_t rows = std::max(tile.getRows(), tile.getColumns());
+  int64_t ofGroup = buffer.getShape().back();
+  return constantIndex(row.getRhs()) == ofGroup &&
+         ofGroup % (cluster * rows) == 0;
 }
 
 /// Whether every access that goes with the row says where rows end; a box of
@@ -159,6 +178,7 @@ bool PairWorkgroups::clipsRows() {
                 if (auto load = dyn_cast<LoadOp>(op)) {
                   isOpen = load.getValid().empty() &&
                            !isBoxOfScales(load.getResult(), target) &&
+                           !endsInGroup(load) &&
                            llvm::any_of(load.getOffsets(), [&](Value offset) {
                              return dependsOnRow(offset);
                            });
@@ -168,11 +188,6 @@ bool PairWorkgroups::clipsRows() {
                 return WalkResult(failure(isOpen));
               })
               .wasInterrupted();
-}
-
-bool PairWorkgroups::hasRoles() {
-  auto roles = kernel->getAttrOfType<BoolAttr>("roles");
-  return roles && roles.getValue();
 }
 
 /// Whether waves multiply, and say themselves when they have left a slot.
@@ -188,7 +203,8 @@ bool PairWorkgroups::multipliesInRegisters(MmaOp mma) {
 }
 
 bool PairWorkgroups::canMulticast() {
-  return target.copy.multicast && hasRoles() && hasCluster() && !mmas.empty() &&
+  return target.copy.multicast && wantsRoles(kernel) && hasCluster() &&
+         !mmas.empty() &&
          llvm::all_of(mmas,
                       [&](MmaOp mma) {
                         return multipliesInRegisters(mma) && loadedAlike(mma);
@@ -197,7 +213,7 @@ bool PairWorkgroups::canMulticast() {
 }
 
 bool PairWorkgroups::isPossible() {
-  return hasRoles() && hasCluster() && !mmas.empty() &&
+  return wantsRoles(kernel) && hasCluster() && !mmas.empty() &&
          llvm::all_of(
              mmas,
              [&](MmaOp mma) { return hasInstruction(mma) && sharesB(mma); }) &&

@@ -79,7 +79,8 @@ Found modelc::findOperand(Places &places, MmaOp mma, Value operand,
     return {makePlaceOnce(places, load), Value()};
   }
   OpBuilder builder(mma);
-  Value place = makePlace(places, load, loop);
+  Value place = places.fedByBoxes.contains(mma) ? makeBox(places, load, loop)
+                                                : makePlace(places, load, loop);
   return {place, tripOf(builder, loop)};
 }
 

@@ -182,6 +182,7 @@ void modelc::placeDrained(Places &places, MmaOp mma, const MmaRow &row) {
                            place, a.operand, b.operand, a.slot, b.slot, fresh,
                            mma.getInstructionAttr(), mma.getGridAttr(),
                            mma.getBTransposedAttr(), builder.getUnitAttr());
+  now.setWorkgroupsAttr(mma.getWorkgroupsAttr());
   Value trip = tripOf(builder, loop);
   arriveAt(builder, loc, done, trip, now.getResult());
   builder.setInsertionPoint(whereNeeded(mma));

@@ -285,14 +285,13 @@ static void placeInShared(Places &places, MmaOp mma, const MmaRow &row) {
 LogicalResult modelc::placeOperands(KernelOp kernel, const Target &target) {
   SmallVector<MmaOp> mmas;
   kernel.walk([&](MmaOp mma) { mmas.push_back(mma); });
+  Places places(kernel, target);
   // Before any of them loses its loads.
-  DenseSet<Operation *> fedByBoxes;
   for (MmaOp mma : mmas) {
     if (isFedByBoxes(mma, target)) {
-      fedByBoxes.insert(mma);
+      places.fedByBoxes.insert(mma);
     }
   }
-  Places places(kernel, target);
   for (MmaOp mma : mmas) {
     const MmaRow *row = target.instruction(mma.getInstruction().value_or(""));
     if (!row) {
@@ -303,7 +302,7 @@ LogicalResult modelc::placeOperands(KernelOp kernel, const Target &target) {
     if (row->bSpace != OperandSpace::Shared) {
       placeInRegisters(places, mma);
     } else if (row->aSpace == OperandSpace::Shared &&
-               fedByBoxes.contains(mma)) {
+               places.fedByBoxes.contains(mma) && isCarriedFromZero(mma)) {
       placeInShared(places, mma, *row);
     } else if (row->cSpace == OperandSpace::Tensor) {
       placeDrained(places, mma, *row);

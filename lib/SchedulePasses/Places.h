@@ -30,6 +30,8 @@ struct Places {
   const Target &target;
   llvm::DenseMap<mlir::Operation *, mlir::Value> ofLoad;
   llvm::DenseMap<mlir::Operation *, Phase> ofLoop;
+  /// Products whose operands boxes fetch.
+  llvm::DenseSet<mlir::Operation *> fedByBoxes;
 };
 
 /// The loop on sequence whose body holds the op, or null.

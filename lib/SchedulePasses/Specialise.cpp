@@ -31,12 +31,26 @@
 // has a role matrix: %full and %drained are awaited there and count all, %empty
 // and %done are sent to all.
 //
-// Counts of arrivals and of the queue are left to count-waits.
+// Where each trip has a product of its own, which the waves add to their sums:
+//
+//   product into tensor memory             product into registers
+//     role epilogue: loop (%t)               role matrix: loop (%t)
+//       wait on %done[%t]                      wait on %full[%t]; mma
+//       loads of %D[%t], additions             wait {queue = matrix}
+//       arrive %drained[%t]                    arrive %empty[%t]; additions
+//     role matrix: loop (%t)
+//       wait on %full[%t]
+//       wait on %drained[%t - P]; mma %D[%t]
+//       arrive %empty[%t], %done[%t] after it
+//
+// P places of products. Counts of arrivals and of the queue are left to
+// count-waits.
 //
 //===----------------------------------------------------------------------===//
 
 #include "lib/SchedulePasses/Specialise.h"
 #include "lib/SchedulePasses/Machine.h"
+#include "lib/SchedulePasses/OperandSource.h"
 #include "lib/SchedulePasses/SchedulePasses.h"
 #include "lib/SchedulePasses/Trips.h"
 #include "lib/SchedulePasses/Waits.h"
@@ -85,11 +99,12 @@ bool Specialise::canMove(Operation &op) {
 }
 
 /// One thread copies and, into tensor memory, one multiplies: nothing else
-/// happens in the loop.
+/// happens in the loop unless waves add products to their sums.
 bool Specialise::canCut(LoopOp loop) {
-  bool onlyProducts = llvm::all_of(loop.getBody().front(), [](Operation &op) {
+  bool onlyProducts = llvm::all_of(loop.getBody().front(), [&](Operation &op) {
     return isa<arith::ArithDialect>(op.getDialect()) ||
-           isa<ArriveOp, CopyOp, WaitOp, MmaOp, YieldOp>(op);
+           isa<ArriveOp, CopyOp, WaitOp, MmaOp, YieldOp>(op) ||
+           (isFresh() && isa<LoadOp, MapOp>(op));
   });
   bool ahead = llvm::all_of(ring->copies, [&](CopyOp copy) {
     return llvm::all_of(copy->getOperands(), [&](Value operand) {
@@ -98,16 +113,16 @@ bool Specialise::canCut(LoopOp loop) {
   });
   bool sums = llvm::all_of(ring->mmas, [](MmaOp mma) {
     return isa<TokenType>(mma.getResult().getType()) ||
-           llvm::all_of(mma.getResult().getUsers(), llvm::IsaPred<YieldOp>);
+           llvm::all_of(mma.getResult().getUsers(),
+                        llvm::IsaPred<YieldOp, MapOp>);
   });
   return onlyProducts && ahead && sums && ring->full && ring->announce &&
-         !ring->mmas.empty();
+         (!isFresh() || accumulatorsFit(2));
 }
 
 bool Specialise::isPossible() {
-  auto wish = kernel->getAttrOfType<BoolAttr>("roles");
   LoopOp grid = kernel.getGrid();
-  if (!wish || !wish.getValue() || kernel.getWaves() % kWavesOfGroup != 0) {
+  if (!wantsRoles(kernel) || kernel.getWaves() % kWavesOfGroup != 0) {
     return false;
   }
   for (Operation &op : grid.getBody().front().without_terminator()) {
@@ -119,7 +134,7 @@ bool Specialise::isPossible() {
       return false;
     }
   }
-  return ring && canCut(ring->loop);
+  return ring && !ring->mmas.empty() && canCut(ring->loop);
 }
 
 //===----------------------------------------------------------------------===//
@@ -181,7 +196,9 @@ void Specialise::reachCluster() {
   reach(ring->full, Reach::Leader);
   reach(drained, Reach::Leader);
   reach(empty, Reach::All);
-  reach(done, Reach::All);
+  for (Value barrier : done) {
+    reach(barrier, Reach::All);
+  }
 }
 
 /// Who fills the places of all workgroups awaits that all have left them, and
@@ -221,10 +238,20 @@ void Specialise::makeLoad(RoleOp role) {
   }
 }
 
-/// The product of a trip leaves its slot when the next one has been issued.
+/// A product leaves its slot when it is awaited, and where the loop carries the
+/// sums, when the next one has been issued.
 void Specialise::releaseInOrder(Value trip) {
   Location loc = ring->loop.getLoc();
   OpBuilder builder(ring->loop.getContext());
+  if (isFresh()) {
+    WaitOp last;
+    for (WaitOp wait : ring->loop.getBody().getOps<WaitOp>()) {
+      last = wait.getQueue() == Queue::Matrix ? wait : last;
+    }
+    builder.setInsertionPointAfter(last);
+    arriveAt(builder, loc, empty, trip, ValueRange());
+    return;
+  }
   builder.setInsertionPointAfter(ring->mmas.back());
   waitQueue(builder, loc, Queue::Matrix);
   Value one = arith::ConstantIndexOp::create(builder, loc, 1);
@@ -265,24 +292,29 @@ void Specialise::moveRest(RoleOp role) {
 /// drain it.
 void Specialise::makeMatrixRole(RoleOp epilogue) {
   Location loc = ring->loop.getLoc();
-  int64_t turns = tile ? 2 : 1;
   RoleOp role = makeRole("matrix", 1, true, 0);
   role.setLeader(isPaired());
-  done = makeBarrier(turns);
+  if (isFresh()) {
+    moveRest(epilogue);
+    makeProducts(role);
+    return;
+  }
+  int64_t places = tile ? turns() : 1;
+  done.push_back(makeBarrier(places));
   OpBuilder builder(ring->loop);
   Value number = tile ? tile : constantOf(builder, loc, 0);
-  waitOn(builder, loc, done, number);
+  waitOn(builder, loc, done[0], number);
   Block &body = role.getBody().front();
   builder.setInsertionPointToEnd(&body);
   if (tile) {
-    drained = makeBarrier(turns);
-    Value distance = constantOf(builder, loc, turns);
+    drained = makeBarrier(places);
+    Value distance = constantOf(builder, loc, places);
     Value freed = arith::SubIOp::create(builder, loc, tile, distance);
     waitOn(builder, loc, drained, freed).setEmpty(true);
   }
   ring->loop->moveBefore(&body, body.end());
   builder.setInsertionPointToEnd(&body);
-  arriveAt(builder, loc, done, number, ValueRange());
+  arriveAt(builder, loc, done[0], number, ValueRange());
   moveRest(epilogue);
   if (tile) {
     builder.setInsertionPointToEnd(&epilogue.getBody().front());
@@ -300,6 +332,9 @@ void Specialise::run() {
   if (!isShared && canPersist()) {
     carryTile();
     numberTrips();
+  } else if (isFresh() && isIntoTensor()) {
+    setTurns();
+    numberProducts(ring->mmas.front().getASlot());
   }
   empty = makeBarrier(ring->slots);
   bool intoTensor = isIntoTensor();

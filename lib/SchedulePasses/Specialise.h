@@ -1,7 +1,8 @@
 //===- Specialise.h - One kernel on its way to roles ----------------------===//
 //
 // Specialise.cpp says what roles look like and makes them, SpecialiseTiles.cpp
-// lets them go on from tile to tile.
+// lets them go on from tile to tile, SpecialiseProducts.cpp takes products out
+// of a loop that adds them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,13 +29,18 @@ private:
   }
   /// Whether the workgroups of the cluster multiply together.
   bool isPaired() { return ring->mmas[0].getWorkgroups().value_or(1) > 1; }
+  /// Whether each trip has a product of its own, which waves add to sums.
+  bool isFresh();
   bool canPersist();
-  /// Whether the ring leaves no room for another workgroup on the unit.
-  bool fillsUnit() {
-    return 2 * ring->slots * ring->slotBytes() > target.shared.bytesPerUnit;
-  }
+  bool accumulatorsFit(int64_t times);
+  int64_t turns();
+  /// Whether the ring, or the accumulators in turns, leave no room for another
+  /// workgroup on the unit.
+  bool fillsUnit();
   void carryTile();
+  void setTurns();
   void numberTrips();
+  void numberProducts(mlir::Value number);
   void setRegisters();
   schedule::RoleOp makeRole(llvm::StringRef name, int64_t waves, bool elect,
                             int64_t registers);
@@ -44,13 +50,15 @@ private:
   void makeLoad(schedule::RoleOp role);
   void makeMatrix();
   void makeMatrixRole(schedule::RoleOp epilogue);
+  void makeProducts(schedule::RoleOp role);
   void releaseInOrder(mlir::Value trip);
   void moveRest(schedule::RoleOp role);
 
   schedule::KernelOp kernel;
   const Target &target;
   std::optional<Ring> ring;
-  mlir::Value empty, done, drained;
+  mlir::Value empty, drained;
+  llvm::SmallVector<mlir::Value, 2> done; ///< of products
   /// The number of the tile of a persistent grid, or null.
   mlir::Value tile;
   int64_t firstWave = 0, loadWaves = 1;

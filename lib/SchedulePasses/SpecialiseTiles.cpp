@@ -7,27 +7,42 @@ using namespace mlir;
 using namespace modelc;
 using namespace modelc::schedule;
 
-/// All tiles have the same trips, counted by the loop's index, there is tensor
-/// memory for two of each accumulator, and no role changes its registers, which
-/// it does once.
-bool Specialise::canPersist() {
-  LoopOp loop = ring->loop, grid = kernel.getGrid();
+/// Whether tensor memory has room for so many of each accumulator, of whole
+/// lanes.
+bool Specialise::accumulatorsFit(int64_t times) {
   int64_t columns = 0;
   bool whole = true;
   kernel.walk([&](AllocOp alloc) {
     auto type = dyn_cast<TileType>(alloc.getResult().getType());
     if (type && type.getSpace() == Space::Tensor) {
-      columns += (holdsScales(type) ? 1 : 2) * tensorColumns(type);
+      columns += (holdsScales(type) ? 1 : times) * tensorColumns(type);
       whole &= type.getRows() <= target.tensorMemory.lanes;
     }
   });
-  bool sameTrips = constantIndex(loop.getUpperBounds()[0]).has_value() &&
+  return whole && columns <= target.tensorMemory.columns;
+}
+
+/// Accumulators that take turns: of the tile that waves store and of the next
+/// one, or of as many products as the matrix unit may be ahead of additions.
+int64_t Specialise::turns() { return isFresh() && accumulatorsFit(4) ? 4 : 2; }
+
+bool Specialise::fillsUnit() {
+  return 2 * ring->slots * ring->slotBytes() > target.shared.bytesPerUnit ||
+         (isIntoTensor() && !accumulatorsFit(2 * turns()));
+}
+
+/// All tiles have the same trips, several that the loop's index counts, there
+/// is tensor memory for two of each accumulator, and no role changes its
+/// registers, which it does once.
+bool Specialise::canPersist() {
+  LoopOp loop = ring->loop, grid = kernel.getGrid();
+  bool sameTrips = constantIndex(loop.getUpperBounds()[0]).value_or(1) > 1 &&
                    constantIndex(loop.getLowerBounds()[0]) == 0 &&
                    loop.getSteps().empty() &&
                    ring->announce.getTrip()[0] == loop.getInductionVars()[0];
   bool plainGrid = !grid.getPersistent() && grid.getInits().empty();
-  return sameTrips && plainGrid && whole && fillsUnit() && !matrixRegisters &&
-         columns <= target.tensorMemory.columns;
+  return sameTrips && plainGrid && fillsUnit() && !matrixRegisters &&
+         accumulatorsFit(2);
 }
 
 /// The grid as a persistent one that carries the number of its tile.
@@ -57,16 +72,38 @@ void Specialise::carryTile() {
   Value one = constantOf(builder, loc, 1);
   Value next = arith::AddIOp::create(builder, loc, tile, one);
   YieldOp::create(builder, loc, next);
+  setTurns();
+}
+
+void Specialise::setTurns() {
+  int64_t slots = turns();
   kernel.walk([&](AllocOp alloc) {
     auto type = dyn_cast<TileType>(alloc.getResult().getType());
     if (type && type.getSpace() == Space::Tensor && !holdsScales(type)) {
       alloc.getResult().setType(
-          type.with(type.getSpace(), type.getLayout(), 2));
+          type.with(type.getSpace(), type.getLayout(), slots));
     }
   });
 }
 
-/// Rings are indexed by all trips of the unit, accumulators by the tile.
+/// Which of the accumulators products write and loads read.
+void Specialise::numberProducts(Value number) {
+  for (MmaOp mma : ring->mmas) {
+    mma.getCSlotMutable().assign(number);
+  }
+  kernel.walk([&](LoadOp load) {
+    auto place = dyn_cast<TileType>(load.getSource().getType());
+    if (place && place.getSpace() == Space::Tensor) {
+      SmallVector<Value> offsets(load.getOffsets());
+      offsets.resize(std::max<size_t>(offsets.size(), 1));
+      offsets[0] = number;
+      load.getOffsetsMutable().assign(offsets);
+    }
+  });
+}
+
+/// Rings are indexed by all trips of the unit, accumulators by the tile, or
+/// where each trip has its own product, by trips too.
 void Specialise::numberTrips() {
   LoopOp loop = ring->loop;
   Value index = loop.getInductionVars()[0];
@@ -88,18 +125,9 @@ void Specialise::numberTrips() {
     } else if (auto mma = dyn_cast<MmaOp>(op)) {
       mma.getASlotMutable().assign(trip);
       mma.getBSlotMutable().assign(trip);
-      if (isIntoTensor()) {
-        mma.getCSlotMutable().assign(tile);
-      }
     }
   });
-  kernel.walk([&](LoadOp load) {
-    auto place = dyn_cast<TileType>(load.getSource().getType());
-    if (place && place.getSpace() == Space::Tensor) {
-      SmallVector<Value> offsets(load.getOffsets());
-      offsets.resize(std::max<size_t>(offsets.size(), 1));
-      offsets[0] = tile;
-      load.getOffsetsMutable().assign(offsets);
-    }
-  });
+  if (isIntoTensor()) {
+    numberProducts(isFresh() ? trip : tile);
+  }
 }

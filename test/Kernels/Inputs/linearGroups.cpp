@@ -1,7 +1,9 @@
 // Products of 8 bits with a scale in f32 for each 128 numbers of a row of a,
 // and for each 128 x 128 of w, neighbours of which differ by up to a factor of
-// 16. SWIGLU: of gate and of up. SPLITS: parts of the sum. WRONG: the scales of
-// w as if they lay by columns.
+// 16. SWIGLU: of gate and of up. SPLITS: parts of the sum. BOXES: operands come
+// by boxes, of w those that CLUSTER_SIZE workgroups load together. WORKGROUPS:
+// of a kernel that goes on from tile to tile. WRONG: the scales of w as if they
+// lay by columns.
 #include "run.h"
 
 #ifndef SWIGLU
@@ -12,6 +14,9 @@
 #endif
 #ifndef COLUMNS
 #define COLUMNS 200
+#endif
+#ifndef CLUSTER_SIZE
+#define CLUSTER_SIZE 1
 #endif
 constexpr int kColumns = COLUMNS, kInputs = 448, kRows = 77, kGroup = 128;
 constexpr int kGroups = (kInputs + kGroup - 1) / kGroup, kRowsOfGroup = 256;
@@ -66,14 +71,49 @@ struct Product {
   }
 };
 
+#ifdef BOXES
+static modelc::TensorMap mapOf(Allocation<f8> &matrix, int rows, int boxRows) {
+  const uint64_t sizes[] = {kInputs, uint64_t(rows)}, strides[] = {kInputs};
+  const uint32_t box[] = {kGroup, uint32_t(boxRows)}, ones[] = {1, 1};
+  modelc::TensorMap map;
+  if (emulator::nvidia::encodeTensorMap(&map, 0, 2, matrix.data(), sizes,
+                                        strides, box, ones, 0, 3, 2, 0)) {
+    std::exit(4);
+  }
+  return map;
+}
+
+template <typename Result>
+void runLinear(Product &p, int tiles, Allocation<Result> &d) {
+  emulator::Device device{.waveSize = 32, .sharedBytes = 232448};
+  emulator::Shape shape{.kernel = "linear",
+                        .grid = {unsigned(tiles)},
+                        .block = {THREADS},
+                        .cluster = {CLUSTER_SIZE},
+                        .sharedBytes = DYNAMIC_BYTES};
+  emulator::run(device, shape, modelc::linear, p.aScale.data(), p.wScale.data(),
+                d.data(), kRows, mapOf(p.a, kRows, TILE_M),
+                mapOf(p.w, kWeightRows, TILE_N / CLUSTER_SIZE));
+}
+#else
+template <typename Result>
+void runLinear(Product &p, int tiles, Allocation<Result> &d) {
+  launch("linear", tiles, modelc::linear, p.a.data(), p.w.data(),
+         p.aScale.data(), p.wScale.data(), d.data(), kRows);
+}
+#endif
+
 int main() {
   Product p;
-  int tiles =
-      (kRows + TILE_M - 1) / TILE_M * ((kColumns + TILE_N - 1) / TILE_N);
+#ifdef WORKGROUPS
+  int tiles = WORKGROUPS;
+#else
+  int clusters = (kRows + CLUSTER_SIZE * TILE_M - 1) / (CLUSTER_SIZE * TILE_M);
+  int tiles = clusters * CLUSTER_SIZE * ((kColumns + TILE_N - 1) / TILE_N);
+#endif
 #if SPLITS
   Allocation<float> partial(kRows * SPLITS * kWeightRows);
-  launch("linear", tiles * SPLITS, modelc::linear, p.a.data(), p.w.data(),
-         p.aScale.data(), p.wScale.data(), partial.data(), kRows);
+  runLinear(p, tiles * SPLITS, partial);
   int part = (kGroups + SPLITS - 1) / SPLITS * kGroup;
   for (int i = 0; i < kRows * SPLITS * kWeightRows; ++i) {
     int begin = i / kWeightRows % SPLITS * part;
@@ -82,8 +122,7 @@ int main() {
   }
 #else
   Allocation<bf16> d(kRows * kColumns);
-  launch("linear", tiles, modelc::linear, p.a.data(), p.w.data(),
-         p.aScale.data(), p.wScale.data(), d.data(), kRows);
+  runLinear(p, tiles, d);
   for (int i = 0; i < kRows * kColumns; ++i) {
     auto sum = p.sumOf(i / kColumns, i % kColumns, 0, kInputs);
     if (SWIGLU) {

@@ -1,0 +1,72 @@
+//===- SpecialiseProducts.cpp - A thread multiplies, waves add ------------===//
+
+#include "lib/SchedulePasses/Specialise.h"
+#include "lib/SchedulePasses/Trips.h"
+#include "lib/SchedulePasses/Waits.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace modelc;
+using namespace modelc::schedule;
+
+bool Specialise::isFresh() {
+  MmaOp mma = ring->mmas.front();
+  return isIntoTensor() ? mma.getInit() && matchPattern(mma.getInit(), m_Zero())
+                        : !isa<BlockArgument>(mma.getAccumulator());
+}
+
+/// What is asked of the matrix unit, and what it waits for and signals, leaves
+/// the loop, which keeps the additions.
+static SmallVector<Operation *> productsOf(LoopOp loop, Value full) {
+  SmallVector<Operation *> ops;
+  for (Operation &op : loop.getBody().front()) {
+    auto wait = dyn_cast<WaitOp>(op);
+    if (isa<MmaOp, ArriveOp>(op) || (wait && wait.getBarrier() == full)) {
+      ops.push_back(&op);
+    }
+  }
+  return ops;
+}
+
+/// The products of the loop in a loop of their own, each when the waves have
+/// left the product that its place held.
+void Specialise::makeProducts(RoleOp role) {
+  LoopOp loop = ring->loop;
+  Location loc = loop.getLoc();
+  OpBuilder builder = OpBuilder::atBlockBegin(&role.getBody().front());
+  auto products =
+      LoopOp::create(builder, loc, loop.getLowerBounds(), loop.getUpperBounds(),
+                     loop.getSteps(), ValueRange());
+  products.getInductionVars()[0].setLoc(loop.getInductionVars()[0].getLoc());
+  builder.setInsertionPointToStart(&products.getBody().front());
+  IRMapping mapping;
+  mapping.map(loop.getInductionVars()[0], products.getInductionVars()[0]);
+  int64_t places = turns();
+  drained = makeBarrier(places);
+  SmallVector<Operation *> ops = productsOf(loop, ring->full);
+  Value number = ring->mmas.front().getCSlot();
+  for (Operation *op : ops) {
+    for (Value operand : op->getOperands()) {
+      mapping.map(operand, atTrip(builder, operand, loop, mapping));
+    }
+    if (op == ring->mmas.front()) {
+      Value freed = arith::SubIOp::create(builder, loc, mapping.lookup(number),
+                                          constantOf(builder, loc, places));
+      waitOn(builder, loc, drained, freed).setEmpty(true);
+    }
+    builder.clone(*op, mapping);
+  }
+  OpBuilder last(loop.getYield());
+  arriveAt(last, loc, drained, number, ValueRange());
+  for (Operation *op : llvm::reverse(ops)) {
+    auto arrive = dyn_cast<ArriveOp>(op);
+    if (arrive && arrive.getBarrier() != empty) {
+      done.push_back(arrive.getBarrier());
+      auto barrier = cast<BarrierType>(done.back().getType());
+      done.back().setType(barrier.withSlots(places));
+    }
+    op->erase();
+  }
+}
