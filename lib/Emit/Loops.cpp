@@ -109,7 +109,12 @@ LogicalResult KernelPrinter::printOp(Operation *op) {
       .Case<WaitOp>([&](WaitOp o) { return printWait(o); })
       .Case<ArriveOp>([&](ArriveOp o) { return printArrive(o); })
       .Case<SyncOp>([&](SyncOp o) { return printSync(o); })
-      .Case<RoleOp>([&](RoleOp o) { return printRole(o); })
+      .Case<RoleOp>([&](RoleOp o) {
+        auto printWork = [&] { return printBlock(o.getBody().front()); };
+        return !walking       ? printRole(o, printWork)
+               : walking == o ? printWork()
+                              : success();
+      })
       .Case<LoopOp>([&](LoopOp o) {
         return o.getKind() == LoopKind::Workgroups ? printGrid(o)
                                                    : printLoop(o);
@@ -209,8 +214,13 @@ void KernelPrinter::syncLate(LoopOp loop, bool isBefore) {
   close();
 }
 
-static bool multiplies(LoopOp loop) {
-  return loop->walk([](MmaOp) { return WalkResult::interrupt(); })
+static bool isScheduled(LoopOp loop) {
+  bool ofRole = !!loop->getParentOfType<RoleOp>();
+  return loop
+      ->walk([&](Operation *op) {
+        return WalkResult(
+            failure(isa<MmaOp>(op) || (ofRole && isa<WaitOp>(op))));
+      })
       .wasInterrupted();
 }
 
@@ -249,7 +259,7 @@ LogicalResult KernelPrinter::printLoop(LoopOp loop) {
                          : name + " += " + text(loop.getSteps()[0]);
   // The schedule has placed what overlaps; trips that a compiler writes out of
   // its own spill what they load ahead.
-  if (multiplies(loop)) {
+  if (isScheduled(loop)) {
     line("#pragma unroll 1");
   }
   open("for (int " + name + " = " + text(lower) + "; " + name + " < " +
@@ -289,7 +299,8 @@ void KernelPrinter::openRole(RoleOp role) {
   open((isFirst ? "" : "} else ") + condition + "{ // role: " + role.getName());
 }
 
-LogicalResult KernelPrinter::printRole(RoleOp role) {
+LogicalResult
+KernelPrinter::printRole(RoleOp role, function_ref<LogicalResult()> printWork) {
   openRole(role);
   names.enterScope();
   if (role.getRegisters()) {
@@ -313,7 +324,7 @@ LogicalResult KernelPrinter::printRole(RoleOp role) {
          "elect()) {");
   }
   isOneThread = role.getElect();
-  LogicalResult result = printBlock(role.getBody().front());
+  LogicalResult result = printWork();
   isOneThread = false;
   if (role.getElect()) {
     close();

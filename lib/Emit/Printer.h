@@ -82,6 +82,7 @@ private:
   std::string columnsText();
   void printBarriers();
   mlir::LogicalResult printGrid(schedule::LoopOp grid);
+  mlir::LogicalResult printTiles(schedule::LoopOp grid, llvm::StringRef total);
   void printGridIndices(schedule::LoopOp grid, llvm::StringRef id);
   int64_t workgroupsPerUnit();
 
@@ -90,7 +91,9 @@ private:
   mlir::LogicalResult printOp(mlir::Operation *op);
   mlir::LogicalResult printLoop(schedule::LoopOp loop);
   mlir::LogicalResult printBody(schedule::LoopOp loop);
-  mlir::LogicalResult printRole(schedule::RoleOp role);
+  mlir::LogicalResult
+  printRole(schedule::RoleOp role,
+            llvm::function_ref<mlir::LogicalResult()> printWork);
   void openRole(schedule::RoleOp role);
   std::string caller(llvm::StringRef rest = "");
   void declareCarried(schedule::LoopOp loop);
@@ -172,6 +175,7 @@ private:
   llvm::DenseSet<mlir::Value> inPlace; ///< read from their place by a product
   std::string usings, body, waveName;
   unsigned depth = 0;
+  schedule::RoleOp walking; ///< the role whose walk over tiles is printed
   bool isOneThread = false; ///< the text around is run by one thread alone
 };
 

@@ -253,43 +253,62 @@ LogicalResult KernelPrinter::printGrid(LoopOp grid) {
         countText(text(upper, 13), text(lower), matchPattern(lower, m_Zero())));
   }
   std::string total = llvm::join(counts, " * ");
-  std::string id = names.fresh("workgroup");
-  names.enterScope();
-  bool isPersistent = grid.getPersistent();
-  if (isPersistent) {
-    bool hasBarriers =
-        kernel
-            .walk([](AllocOp alloc) {
-              return WalkResult(failure(isa<BarrierType>(alloc.getType())));
-            })
-            .wasInterrupted();
-    if (hasBarriers && grid.getCarried().empty()) {
-      return grid.emitOpError("expected a persistent kernel with barriers to "
-                              "carry the number of its tile: their trips would "
-                              "start again at each");
-    }
-    declareCarried(grid);
-    std::string next = names.fresh("next");
-    open("for (int " + next + " = workgroupId(); " + next + " < " + total +
-         "; " + next + " += workgroupCount()) {");
-    line("const int " + id + " = chipletOrder<" + Twine(chiplets) + ">(" +
-         next + ", " + total + ");");
-  } else if (chiplets > 1) {
-    line("const int " + id + " = chipletOrder<" + Twine(chiplets) +
-         ">(workgroupId(), " + total + ");");
-  } else {
-    line("const int " + id + " = workgroupId();");
+  if (!grid.getPersistent()) {
+    std::string id = names.fresh("workgroup");
+    names.enterScope();
+    line("const int " + id + " = " +
+         (chiplets > 1 ? "chipletOrder<" + Twine(chiplets) +
+                             ">(workgroupId(), " + total + ")"
+                       : Twine("workgroupId()")) +
+         ";");
+    printGridIndices(grid, id);
+    LogicalResult result = printBlock(grid.getBody().front());
+    names.leaveScope();
+    return result;
   }
+  bool hasBarriers =
+      kernel
+          .walk([](AllocOp alloc) {
+            return WalkResult(failure(isa<BarrierType>(alloc.getType())));
+          })
+          .wasInterrupted();
+  if (hasBarriers && grid.getCarried().empty()) {
+    return grid.emitOpError("expected a persistent kernel with barriers to "
+                            "carry the number of its tile: their trips would "
+                            "start again at each");
+  }
+  declareCarried(grid);
+  auto roles = grid.getBody().getOps<RoleOp>();
+  if (roles.empty()) {
+    return printTiles(grid, total);
+  }
+  for (RoleOp role : roles) {
+    walking = role;
+    if (failed(printRole(role, [&] { return printTiles(grid, total); }))) {
+      return failure();
+    }
+  }
+  walking = {};
+  return success();
+}
+
+/// The loop of a persistent workgroup over its tiles, or of one role of it:
+/// each goes on to the next tile by itself.
+LogicalResult KernelPrinter::printTiles(LoopOp grid, StringRef total) {
+  ArrayRef<int64_t> order = grid.getOrder().value_or(ArrayRef<int64_t>());
+  names.enterScope();
+  std::string id = names.fresh("workgroup"), next = names.fresh("next");
+  open("for (int " + next + " = workgroupId(); " + next + " < " + total + "; " +
+       next + " += workgroupCount()) {");
+  line("const int " + id + " = chipletOrder<" +
+       Twine(order.empty() ? 1 : order[0]) + ">(" + next + ", " + total + ");");
   printGridIndices(grid, id);
   LogicalResult result = printBlock(grid.getBody().front());
-  if (isPersistent) {
-    printYield(grid);
-    // Roles go on to the next tile by themselves.
-    if (grid.getBody().front().getOps<RoleOp>().empty()) {
-      line("sync();");
-    }
-    close();
+  printYield(grid);
+  if (!walking) {
+    line("sync();");
   }
+  close();
   names.leaveScope();
   return result;
 }

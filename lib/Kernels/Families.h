@@ -86,10 +86,12 @@ struct LinearTile {
   int64_t groups = 2;
   bool hasPieces() const { return piecesM * piecesN > 1; }
   /// Rows and columns of the products, one for each pair of them: the pieces,
-  /// or else the powers of two that add up to m and n, largest first.
+  /// or else the powers of two that add up to m and n, largest first; columns
+  /// of as many products as the kernel has scales of the weight.
   llvm::SmallVector<int64_t, 4> rowParts() const { return parts(m, piecesM); }
-  llvm::SmallVector<int64_t, 4> columnParts() const {
-    return parts(n, piecesN);
+  llvm::SmallVector<int64_t, 4> columnParts(const LinearShape &shape) const {
+    bool isScaled = shape.blockScales.isByKernel() && n > kGroup;
+    return parts(n, isScaled ? n / kGroup : piecesN);
   }
   bool isPowerOfTwo() const {
     return llvm::isPowerOf2_64(m) && llvm::isPowerOf2_64(n);
@@ -104,6 +106,8 @@ struct LinearTile {
   int64_t slots = 0;
   /// Of the kernel that adds the parts: rows and columns of d.
   int64_t reduceM = 1, reduceN = 1024, reduceWaves = 4;
+
+  bool operator==(const LinearTile &) const = default;
 
 private:
   static llvm::SmallVector<int64_t, 4> parts(int64_t size, int64_t pieces);

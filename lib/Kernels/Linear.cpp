@@ -264,7 +264,8 @@ KernelBuilder::Values Product::step(ValueRange sums, ArrayRef<Part> rows,
         next.push_back(multiply(name, sum, x, weights[j]));
         continue;
       }
-      Value zero = k.fill("zero", linear.tile(), k.f32(), 0);
+      Shape own = linear.shapeOf(part.size, weightPart.size);
+      Value zero = k.fill("zero", own, k.f32(), 0);
       Value product = multiply("product", zero, x, weights[j]);
       next.push_back(addScaled(sum, product, scales[0], scales[1 + j]));
     }
@@ -366,7 +367,7 @@ KernelOp kernels::buildLinear(OpBuilder &builder, const Label &label,
     Scalar column = k.name("column", index[1] * static_cast<double>(tile.n));
     Scalar part = tile.splits > 1 ? index[2] : k.constant(0);
     SmallVector<Part> rows = split(row, tile.rowParts());
-    SmallVector<Part> columns = split(column, tile.columnParts());
+    SmallVector<Part> columns = split(column, tile.columnParts(shape));
     KernelBuilder::Values sums = product.walk(rows, columns, part);
     storeAll(linear, partial, sums, rows, columns, part);
   });

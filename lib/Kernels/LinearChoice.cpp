@@ -99,21 +99,17 @@ static void preferPlain(Judged &judged) {
   std::rotate(judged.begin(), best, best + 1);
 }
 
-/// Tiles that may be the best ones with roles where waves add products: not
-/// always those that are best without, whose waves all wait for each product.
-static SmallVector<LinearTile> addingTiles(const LinearShape &shape,
-                                           const Judged &judged) {
-  constexpr size_t kTiles = 4;
-  SmallVector<LinearTile> tiles;
-  if (!shape.blockScales.isByKernel()) {
-    return tiles;
-  }
+/// The best few without roles.
+static SmallVector<LinearTile> bestOf(const Judged &judged, size_t count) {
   SmallVector<std::pair<double, size_t>> order;
   for (auto [i, entry] : llvm::enumerate(judged)) {
-    order.push_back({entry.first, i});
+    if (!entry.second.hasRoles) {
+      order.push_back({entry.first, i});
+    }
   }
   llvm::sort(order);
-  for (auto [seconds, i] : ArrayRef(order).take_front(kTiles)) {
+  SmallVector<LinearTile> tiles;
+  for (auto [seconds, i] : ArrayRef(order).take_front(count)) {
     tiles.push_back(judged[i].second);
   }
   return tiles;
@@ -144,14 +140,38 @@ static std::string noteOf(const Judged &judged, Range rows) {
 SmallVector<LinearTile> Tiling::withRoles(const LinearShape &shape,
                                           LinearTile tile) const {
   tile.hasRoles = true;
-  SmallVector<LinearTile> tiles = {tile};
-  if (shape.blockScales.isByKernel() && tile.waves < kWavesThatAdd) {
-    tiles.push_back(tile);
-    tiles.back().waves = kWavesThatAdd;
+  bool isPossible =
+      multipliesBeside(shape, tile) && reasonAgainst(shape, tile).empty();
+  return isPossible ? SmallVector<LinearTile>{tile} : SmallVector<LinearTile>();
+}
+
+/// Where waves add products, tiles with roles from those that are the best
+/// without, whose waves all wait for each product: with waves that take turns,
+/// and with another product beside the same rows.
+SmallVector<LinearTile> Tiling::adding(const LinearShape &shape,
+                                       ArrayRef<LinearTile> bases,
+                                       Range rows) const {
+  SmallVector<LinearTile> tiles;
+  auto add = [&](ArrayRef<LinearTile> more) {
+    for (const LinearTile &tile : more) {
+      if (!llvm::is_contained(tiles, tile)) {
+        tiles.push_back(tile);
+      }
+    }
+    return !more.empty();
+  };
+  for (LinearTile tile : bases) {
+    LinearTile own = tile;
+    tile.waves = kWavesThatAdd;
+    if (add(withRoles(shape, tile))) {
+      own = tile;
+    } else {
+      add(withRoles(shape, own));
+    }
+    add(withSharers(shape, own, rows));
+    tile.n *= 2;
+    add(withRoles(shape, tile));
   }
-  llvm::erase_if(tiles, [&](const LinearTile &own) {
-    return !multipliesBeside(shape, own) || !reasonAgainst(shape, own).empty();
-  });
   return tiles;
 }
 
@@ -207,17 +227,18 @@ Tiling::linear(OpBuilder &builder, const LinearShape &shape, Range rows) const {
   };
   LinearPreview preview(target, shape, std::min(rows.maximum, kJudgedRows));
   constexpr double kBoundByMemory = 1.05; // then nothing helps
+  constexpr size_t kBases = 2;
   if (judged[0].first > kBoundByMemory * preview.memorySeconds()) {
-    for (const LinearTile &tile : addingTiles(shape, judged)) {
-      challenge(withRoles(shape, tile));
-      challenge(withSharers(shape, tile, rows));
-    }
     challenge(paired(shape, rows));
-    if (!judged[0].second.hasRoles) {
-      challenge(withRoles(shape, judged[0].second));
+    if (shape.blockScales.isByKernel()) {
+      challenge(adding(shape, bestOf(judged, kBases), rows));
+    } else {
+      if (!judged[0].second.hasRoles) {
+        challenge(withRoles(shape, judged[0].second));
+      }
+      challenge(sums(shape, rows, judged[0].second));
+      challenge(withSharers(shape, judged[0].second, rows));
     }
-    challenge(sums(shape, rows, judged[0].second));
-    challenge(withSharers(shape, judged[0].second, rows));
   }
   preferPlain(judged);
   return Chosen<LinearTile>{judged[0].second, noteOf(judged, rows)};

@@ -56,7 +56,7 @@ std::string kernels::reasonAgainstPieces(const Target &target,
                                          const LinearTile &tile,
                                          const MmaRow &row) {
   int64_t lanes = tile.waves * target.execution.waveSize;
-  bool isSum = tile.rowParts().size() * tile.columnParts().size() > 1;
+  bool isSum = tile.rowParts().size() * tile.columnParts(shape).size() > 1;
   // Tiles of 256 x 160 spilled, on 4 waves as on 8.
   constexpr int64_t kMostSums = 128 * 192;
   if (isSum && row.scope == MmaScope::Wave &&

@@ -77,8 +77,8 @@ LinearPreview::LinearPreview(const Target &target, const LinearShape &shape,
 /// Bytes of both operands that waves read for one trip, shared among them as a
 /// grid that reads least; operands of wider scope are read by each product, and
 /// groups of waves read the columns again for each of an instruction's rows.
-static double operandBytes(const LinearTile &tile, const MmaRow &row,
-                           double aBytes, double bBytes, double products) {
+static double operandBytes(const LinearShape &shape, const LinearTile &tile,
+                           const MmaRow &row, double aBytes, double bBytes) {
   if (row.scope != MmaScope::Wave) {
     auto reads = [&](ArrayRef<int64_t> parts, bool areRows) {
       int64_t count = 0;
@@ -87,11 +87,12 @@ static double operandBytes(const LinearTile &tile, const MmaRow &row,
       }
       return static_cast<double>(count);
     };
-    return aBytes * reads(tile.columnParts(), tile.isSwapped) * products +
+    double products = shape.isSwiglu ? 2 : 1;
+    return aBytes * reads(tile.columnParts(shape), tile.isSwapped) * products +
            bBytes * reads(tile.rowParts(), !tile.isSwapped);
   }
   int64_t m = tile.rowParts().front() / row.m;
-  int64_t n = tile.columnParts().front() / row.n;
+  int64_t n = tile.columnParts(shape).front() / row.n;
   bool taken = tile.hasPieces() && tile.groups > 1;
   int64_t waves = taken ? tile.waves / 2 : tile.waves;
   std::pair<int64_t, double> best = {0, 0};
@@ -109,7 +110,7 @@ void LinearPreview::addTrip(Workgroup &one, const LinearTile &tile,
                             const MmaRow &row) const {
   double flop = 2.0 * static_cast<double>(tile.m * tile.n * tile.k) * products;
   double bytes = one.aBytes + one.bBytes;
-  double asked = operandBytes(tile, row, one.aBytes, one.bBytes, products);
+  double asked = operandBytes(shape, tile, row, one.aBytes, one.bBytes);
   double port = target.shared.bytesPerClock;
   double latency = target.shared.latencyClocks;
   one.flop = flop;

@@ -15,10 +15,11 @@ std::string kernels::reasonAgainstScales(const LinearShape &shape,
   if (!scales.isByKernel()) {
     return "";
   }
-  if (tile.k != scales.block || tile.n > kGroup) {
-    return "a trip has more than one scale of the weight";
+  if (tile.k != scales.block) {
+    return "a trip has one scale of a row";
   }
-  return "";
+  bool isWhole = tile.n <= kGroup || (tile.hasRoles && tile.n % kGroup == 0);
+  return isWhole ? "" : "a product has more than one scale of the weight";
 }
 
 /// Words of both operands that a lane holds where waves share a tile as evenly
@@ -36,17 +37,30 @@ static int64_t operandWords(const LinearTile &tile, const MmaRow &row,
   return best == INT64_MAX ? 0 : best;
 }
 
+/// Registers of a lane of the waves that add, beside those that copy and ask
+/// for products, which leave theirs where the target can.
+static int64_t registersOfRole(const Execution &execution, int64_t waves) {
+  constexpr int64_t kWavesOfGroup = 4, kLoadRegisters = 40;
+  int64_t all = execution.registerBytesPerUnit / 4 / execution.waveSize;
+  int64_t own = execution.reassignsRegisters
+                    ? (all - kWavesOfGroup * kLoadRegisters) / waves
+                    : all / (waves + kWavesOfGroup);
+  int64_t granule = std::max<int64_t>(1, execution.registerGranule);
+  return llvm::alignDown(std::min(execution.maxRegistersPerThread, own),
+                         granule);
+}
+
 /// Sums, the product of a trip and, of waves that multiply from registers, its
 /// operands (a compiler reads all of them before the first addition); a quarter
-/// of the registers is left to addresses. Where it orders reads of tensor
-/// memory and additions, one product in two is there at once. Roles need at
-/// least two more waves.
+/// of the registers is left to addresses, fewer where others copy. Where it
+/// orders reads of tensor memory and additions, one product in two is there at
+/// once.
 bool Tiling::holdsProducts(const LinearShape &shape, const LinearTile &tile,
                            const MmaRow &row) const {
   int64_t waveSize = target.execution.waveSize;
   int64_t sums = llvm::divideCeil(tile.m * tile.n * (shape.isSwiglu ? 2 : 1),
                                   tile.waves * waveSize);
-  int64_t registers = registersPerLane(tile.waves + (tile.hasRoles ? 2 : 0));
+  int64_t registers = registersPerLane(tile.waves);
   if (row.scope == MmaScope::Wave) {
     return 4 * (2 * sums + operandWords(tile, row, waveSize)) < 3 * registers;
   }
@@ -57,5 +71,8 @@ bool Tiling::holdsProducts(const LinearShape &shape, const LinearTile &tile,
     int64_t lanesOfRow = isRead ? 1 : 4;
     live += (kTripsAhead + 1) * tile.m / lanesOfRow;
   }
-  return 4 * live <= 3 * (registers + 1);
+  constexpr int64_t kAddresses = 32;
+  return tile.hasRoles ? live + kAddresses <=
+                             registersOfRole(target.execution, tile.waves)
+                       : 4 * live <= 3 * (registers + 1);
 }

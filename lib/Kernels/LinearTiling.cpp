@@ -82,7 +82,7 @@ const MmaRow *Tiling::rowFor(ArrayRef<const MmaRow *> rows,
   auto sharedParts = [&](const MmaRow &row) {
     size_t count = 0;
     for (int64_t m : tile.rowParts()) {
-      for (int64_t n : tile.columnParts()) {
+      for (int64_t n : tile.columnParts(shape)) {
         count += tile.isSwapped ? canShare(row, n, m, tile.waves)
                                 : canShare(row, m, n, tile.waves);
       }
@@ -93,7 +93,7 @@ const MmaRow *Tiling::rowFor(ArrayRef<const MmaRow *> rows,
     Type first = tile.isSwapped ? shape.weightElement() : shape.element;
     return row.aType == row.bType || row.aType == spelling(first);
   };
-  size_t all = tile.rowParts().size() * tile.columnParts().size();
+  size_t all = tile.rowParts().size() * tile.columnParts(shape).size();
   for (const MmaRow *row : rows) {
     // Workgroups that multiply together do so with all rows of an instruction.
     bool isTogether = row->workgroups == tile.cluster &&
@@ -155,7 +155,7 @@ bool Tiling::holdsSums(const LinearShape &shape, const LinearTile &tile,
   if (shape.blockScales && 2 * accumulator >= most) {
     return false;
   }
-  int64_t piece = tile.rowParts().front() * tile.columnParts().front();
+  int64_t piece = tile.rowParts().front() * tile.columnParts(shape).front();
   if (row.scope == MmaScope::Wave) {
     int64_t epilogue =
         piece * ((shape.hasResidual ? 1 : 0) + (shape.isSwiglu ? 2 : 0));

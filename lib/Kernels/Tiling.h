@@ -123,6 +123,9 @@ private:
                                             LinearTile tile, Range rows) const;
   llvm::SmallVector<LinearTile> withRoles(const LinearShape &shape,
                                           LinearTile tile) const;
+  llvm::SmallVector<LinearTile> adding(const LinearShape &shape,
+                                       llvm::ArrayRef<LinearTile> bases,
+                                       Range rows) const;
   using MmaRows = llvm::SmallVector<const MmaRow *>;
   /// The rows of the table that multiply the elements of a shape.
   MmaRows rowsFor(const LinearShape &shape) const;

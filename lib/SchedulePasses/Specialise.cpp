@@ -64,8 +64,6 @@ using namespace modelc::schedule;
 
 /// Enough for addresses of copies.
 constexpr int64_t kLoadRegisters = 40;
-/// Waves that change their registers together.
-constexpr int64_t kWavesOfGroup = 4;
 
 //===----------------------------------------------------------------------===//
 // Legality
@@ -141,11 +139,12 @@ bool Specialise::isPossible() {
 // Roles
 //===----------------------------------------------------------------------===//
 
-/// Where the unit holds one workgroup anyway, the waves that copy leave their
-/// registers to those that multiply.
+/// Where the unit holds one workgroup anyway, waves that copy or ask for
+/// products leave their registers to those that hold sums.
 void Specialise::setRegisters() {
   const Execution &execution = target.execution;
-  if (isIntoTensor() || !execution.reassignsRegisters || !fillsUnit()) {
+  if (!execution.reassignsRegisters || !fillsUnit() ||
+      (isIntoTensor() && !exceedsLaunch())) {
     return;
   }
   int64_t granule = execution.registerGranule;
@@ -158,7 +157,7 @@ void Specialise::setRegisters() {
   int64_t most = llvm::alignDown(
       std::min(execution.maxRegistersPerThread, left / waves), granule);
   if (most > atLaunch) {
-    loadWaves = kWavesOfGroup;
+    loadWaves = kWavesOfGroup - (isIntoTensor() ? 1 : 0);
     matrixRegisters = most;
     loadRegisters = kLoadRegisters;
   }
@@ -206,6 +205,9 @@ void Specialise::reachCluster() {
 void Specialise::shareCopies() {
   empty.setType(cast<BarrierType>(empty.getType()).withReach(Reach::All));
   OpBuilder builder(kernel.getGrid().getYield());
+  if (tile) {
+    builder.setInsertionPointAfter(kernel.getGrid());
+  }
   SyncOp::create(builder, kernel.getLoc(), Scope::Cluster);
 }
 
@@ -292,7 +294,7 @@ void Specialise::moveRest(RoleOp role) {
 /// drain it.
 void Specialise::makeMatrixRole(RoleOp epilogue) {
   Location loc = ring->loop.getLoc();
-  RoleOp role = makeRole("matrix", 1, true, 0);
+  RoleOp role = makeRole("matrix", 1, true, loadRegisters);
   role.setLeader(isPaired());
   if (isFresh()) {
     moveRest(epilogue);
@@ -329,7 +331,7 @@ void Specialise::run() {
       std::max<int64_t>(chooseSlots(*ring, target, /*takenBytes=*/0), 2);
   setSlots(*ring);
   setRegisters();
-  if (!isShared && canPersist()) {
+  if (canPersist()) {
     carryTile();
     numberTrips();
   } else if (isFresh() && isIntoTensor()) {

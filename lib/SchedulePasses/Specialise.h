@@ -13,6 +13,9 @@
 
 namespace modelc {
 
+/// Waves that change their registers together.
+constexpr int64_t kWavesOfGroup = 4;
+
 class Specialise {
 public:
   Specialise(schedule::KernelOp kernel, const Target &target)
@@ -41,6 +44,7 @@ private:
   void setTurns();
   void numberTrips();
   void numberProducts(mlir::Value number);
+  bool exceedsLaunch();
   void setRegisters();
   schedule::RoleOp makeRole(llvm::StringRef name, int64_t waves, bool elect,
                             int64_t registers);

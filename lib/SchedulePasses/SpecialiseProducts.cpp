@@ -17,6 +17,19 @@ bool Specialise::isFresh() {
                         : !isa<BlockArgument>(mma.getAccumulator());
 }
 
+/// Whether sums and half as many products, a quarter more for addresses, exceed
+/// what a lane of all roles can have.
+bool Specialise::exceedsLaunch() {
+  const Execution &execution = target.execution;
+  int64_t lanes = kernel.getWaves() * execution.waveSize, sums = 0;
+  for (MmaOp mma : ring->mmas) {
+    sums += mma.getAccumulator().getType().getNumElements() / lanes;
+  }
+  int64_t registers = execution.registerBytesPerUnit / 4 /
+                      (lanes + kWavesOfGroup * execution.waveSize);
+  return isFresh() && 4 * (sums + sums / 2) > 3 * registers;
+}
+
 /// What is asked of the matrix unit, and what it waits for and signals, leaves
 /// the loop, which keeps the additions.
 static SmallVector<Operation *> productsOf(LoopOp loop, Value full) {

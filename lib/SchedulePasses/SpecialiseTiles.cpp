@@ -31,9 +31,8 @@ bool Specialise::fillsUnit() {
          (isIntoTensor() && !accumulatorsFit(2 * turns()));
 }
 
-/// All tiles have the same trips, several that the loop's index counts, there
-/// is tensor memory for two of each accumulator, and no role changes its
-/// registers, which it does once.
+/// All tiles have the same trips, several that the loop's index counts, and
+/// there is tensor memory for two of each accumulator.
 bool Specialise::canPersist() {
   LoopOp loop = ring->loop, grid = kernel.getGrid();
   bool sameTrips = constantIndex(loop.getUpperBounds()[0]).value_or(1) > 1 &&
@@ -41,8 +40,7 @@ bool Specialise::canPersist() {
                    loop.getSteps().empty() &&
                    ring->announce.getTrip()[0] == loop.getInductionVars()[0];
   bool plainGrid = !grid.getPersistent() && grid.getInits().empty();
-  return sameTrips && plainGrid && fillsUnit() && !matrixRegisters &&
-         accumulatorsFit(2);
+  return sameTrips && plainGrid && fillsUnit() && accumulatorsFit(2);
 }
 
 /// The grid as a persistent one that carries the number of its tile.

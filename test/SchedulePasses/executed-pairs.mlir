@@ -70,7 +70,8 @@
 // TURNS: copyBox<OneThread>(wRing[index3], wMap, depth, row2, full[index3]);
 // TURNS: } else { // role: matrix
 // TURNS-NEXT: if (clusterRank() == 0 && elect()) {
-// TURNS-NEXT: waitFor(drained[index - 2]);
+// TURNS-NEXT: for (int next
+// TURNS: waitFor(drained[index - 2]);
 // TURNS: mma<OneThread, Tcgen05Bf16Pair>(product[index], aRing[index3], wRing[index3], step > 0);
 // TURNS-NEXT: arriveAfterMma<OneThread, Pair>(empty[index3]);
 // TURNS: arriveAfterMma<OneThread, Pair>(done[index]);

@@ -91,12 +91,15 @@
 // TURNS: allocTensor<256>(shared);
 // TURNS: const TensorRing<128, 128, 2> product{tensor + 0};
 // TURNS: int index = 0;
-// TURNS-NEXT: for (int next = workgroupId(); next < {{.*}}; next += workgroupCount()) {
 // TURNS: if (wave < 4) { // role: epilogue
-// TURNS-NEXT: waitFor(done[index]);
+// TURNS-NEXT: for (int next = workgroupId(); next < {{.*}}; next += workgroupCount()) {
+// TURNS: waitFor(done[index]);
 // TURNS: loadTensor(productTile, product[index], step);
 // TURNS: arriveEachWave(drained[index]);
+// TURNS-NEXT: index = index + 1;
 // TURNS: } else if (wave < 5) { // role: load
+// TURNS-NEXT: if (elect()) {
+// TURNS-NEXT: for (int next = workgroupId(); next < {{.*}}; next += workgroupCount()) {
 // TURNS: waitFor(empty[index2 - 4]);
 // TURNS: } else { // role: matrix
 // TURNS: waitFor(drained[index - 2]);

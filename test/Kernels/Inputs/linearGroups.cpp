@@ -91,9 +91,10 @@ void runLinear(Product &p, int tiles, Allocation<Result> &d) {
                         .block = {THREADS},
                         .cluster = {CLUSTER_SIZE},
                         .sharedBytes = DYNAMIC_BYTES};
-  emulator::run(device, shape, modelc::linear, p.aScale.data(), p.wScale.data(),
-                d.data(), kRows, mapOf(p.a, kRows, TILE_M),
-                mapOf(p.w, kWeightRows, TILE_N / CLUSTER_SIZE));
+  emulator::run(
+      device, shape, modelc::linear, p.aScale.data(), p.wScale.data(), d.data(),
+      kRows, mapOf(p.a, kRows, TILE_M),
+      mapOf(p.w, kWeightRows, std::min(TILE_N, kGroup) / CLUSTER_SIZE));
 }
 #else
 template <typename Result>
