@@ -66,14 +66,9 @@ uint8_t *Access::findLocal(uint64_t address, unsigned lane) {
 }
 
 uint8_t *Access::findGlobal(uint64_t address, unsigned lane) {
-  check::AddressSpace &memory = warp.block->launch->memory;
-  uint8_t *at = memory.find(address, bytes, writes);
-  if (!at) {
-    warp.fail("lane " + Twine(lane) + " accesses " +
-              memory.explain(address, bytes));
-    return nullptr;
-  }
-  if (address < warp.block->launch->parameterAddress) {
+  uint8_t *at = warp.findGlobal(address, bytes, writes,
+                                "lane " + Twine(lane) + " accesses ");
+  if (at && address < warp.block->launch->parameterAddress) {
     global.push_back(address);
   }
   return at;

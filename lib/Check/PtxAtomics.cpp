@@ -67,12 +67,7 @@ static uint8_t *findBytes(Warp &warp, const Instruction &i,
       (i.space == Space::Generic && at >= kSharedWindow)) {
     return findShared(warp, at & (kSharedWindow - 1), bytes);
   }
-  check::AddressSpace &memory = warp.block->launch->memory;
-  uint8_t *found = memory.find(at, bytes, true);
-  if (!found) {
-    warp.fail("lane " + Twine(lane) + " accesses " + memory.explain(at, bytes));
-  }
-  return found;
+  return warp.findGlobal(at, bytes, true, "lane " + Twine(lane) + " accesses ");
 }
 
 /// d, [address], value[, second]; of `red` without d.

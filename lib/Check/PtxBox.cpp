@@ -64,12 +64,7 @@ static void forEachRow(const Box &box, Visit visit) {
 /// The bytes of a row in global memory; null after a failure.
 static uint8_t *findRow(Warp &warp, uint64_t address, uint32_t bytes,
                         bool writes) {
-  check::AddressSpace &memory = warp.block->launch->memory;
-  uint8_t *found = memory.find(address, bytes, writes);
-  if (!found) {
-    warp.fail("a row of the box is at " + memory.explain(address, bytes));
-  }
-  return found;
+  return warp.findGlobal(address, bytes, writes, "a row of the box is at ");
 }
 
 /// Moves a box whose shared address and bounds have been checked.

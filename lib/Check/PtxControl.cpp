@@ -137,6 +137,16 @@ static bool decodeNothing(Instruction &i, ArrayRef<StringRef>) {
   i.handler = nothing;
   return true;
 }
+static void followKernels(Warp &warp, const Instruction &) {
+  warp.followed |= warp.active;
+}
+
+/// The wait for earlier kernels, or leave for the next one to start.
+static bool decodeKernelOrder(Instruction &i, ArrayRef<StringRef> modifiers) {
+  i.kind = check::Kind::Wait;
+  i.handler = has(modifiers, "wait") ? followKernels : nothing;
+  return true;
+}
 static bool decodeRegisters(Instruction &i, ArrayRef<StringRef>) {
   i.kind = check::Kind::Other;
   i.handler = nothing;
@@ -152,7 +162,7 @@ void modelc::ptx::addControl(Decoders &to) {
   to["barrier"] = decodeBarrier;
   to["fence"] = decodeFence;
   to["membar"] = decodeFence;
-  to["griddepcontrol"] = decodeNothing;
+  to["griddepcontrol"] = decodeKernelOrder;
   to["prefetch"] = decodeNothing;
   to["nanosleep"] = decodeNothing;
   to["discard"] = decodeNothing;

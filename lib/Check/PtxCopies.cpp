@@ -48,10 +48,10 @@ static void copy(Warp &warp, const Instruction &i) {
     }
     std::memset(bytesTo, 0, bytes);
     if (valid) {
-      const uint8_t *bytesFrom = launch.memory.find(from, valid, false);
+      const uint8_t *bytesFrom = warp.findGlobal(
+          from, valid, false, "lane " + Twine(lane) + " copies from ");
       if (!bytesFrom) {
-        return warp.fail("lane " + Twine(lane) + " copies from " +
-                         launch.memory.explain(from, valid));
+        return;
       }
       std::memcpy(bytesTo, bytesFrom, valid);
       addresses.push_back(from);

@@ -64,8 +64,9 @@ struct Warp {
   unsigned rank = 0;   // of its workgroup in the cluster
   unsigned id = 0;     // among all waves of the cluster
   State state = State::Ready;
-  Mask live = 0;   // lanes that have not ended
-  Mask active = 0; // that do the current instruction
+  Mask live = 0;     // lanes that have not ended
+  Mask active = 0;   // that do the current instruction
+  Mask followed = 0; // that have waited for earlier kernels
   std::vector<Path> paths;
   size_t path = 0; // the one that runs
   const Instruction *current = nullptr;
@@ -109,6 +110,10 @@ struct Warp {
   /// What others may learn when this wave arrives somewhere; time goes on.
   Knowledge release();
   void acquire(const Knowledge &other) { knowledge.join(other); }
+  /// Bytes of global memory; null, and the run ends, where the kernel has none
+  /// there or may not touch it yet: `what` begins the message.
+  uint8_t *findGlobal(uint64_t address, uint64_t bytes, bool writes,
+                      const llvm::Twine &what);
   /// Ends the run with a message about the current instruction.
   void fail(const llvm::Twine &message);
 };

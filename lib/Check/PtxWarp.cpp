@@ -93,6 +93,22 @@ static std::string explain(const Warp &warp, uint32_t byte,
          ", which it has not waited for";
 }
 
+uint8_t *Warp::findGlobal(uint64_t address, uint64_t bytes, bool writes,
+                          const Twine &what) {
+  KernelRun &launch = *block->launch;
+  bool isArgument = address >= launch.parameterAddress;
+  if (launch.program->startsEarly && !isArgument && (active & ~followed)) {
+    fail(what + "memory before it has waited for earlier kernels, which may "
+                "still use it");
+    return nullptr;
+  }
+  uint8_t *found = launch.memory.find(address, bytes, writes);
+  if (!found) {
+    fail(what + launch.memory.explain(address, bytes));
+  }
+  return found;
+}
+
 uint8_t *modelc::ptx::touchShared(Warp &warp, uint32_t address, uint32_t bytes,
                                   const SharedUse &use) {
   Block &block = *warp.block;

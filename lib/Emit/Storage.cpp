@@ -178,6 +178,8 @@ void KernelPrinter::printTensorPlaces() {
 void KernelPrinter::printStorage() {
   printSharedPlaces();
   printBarriers();
+  // Before tensor memory, which an earlier kernel may still ask for.
+  line("followEarlierKernels();");
   printTensorPlaces();
 }
 

@@ -42,6 +42,9 @@ TILE int renewed(int value) {
   return value;
 }
 
+/// Kernels are started when the earlier ones of the stream are done.
+TILE void followEarlierKernels() {}
+
 //===- Elements -----------------------------------------------------------===//
 
 /// Eight bits: E4M3, as OCP (gfx950) or FNUZ (gfx942).

@@ -16,16 +16,17 @@ namespace modelc_host::driver {
 using Module = void *;
 using Function = void *;
 
-/// CUlaunchAttribute of CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION.
-struct ClusterAttribute {
-  static constexpr int kClusterDimension = 4;
-  int id = kClusterDimension;
+/// CUlaunchAttribute.
+struct LaunchAttribute {
+  static constexpr int kClusterDimension = 4, kProgrammaticSerialization = 6;
+  int id;
   char padding[4] = {};
   union {
     struct {
       unsigned x, y, z;
     } cluster;
-    char bytes[64];
+    int isAllowed;
+    char bytes[64] = {};
   };
 };
 
@@ -35,7 +36,7 @@ struct LaunchConfig {
   unsigned block[3] = {1, 1, 1};
   unsigned sharedBytes = 0;
   void *stream = nullptr;
-  ClusterAttribute *attributes = nullptr;
+  LaunchAttribute *attributes = nullptr;
   unsigned attributeCount = 0;
 };
 
@@ -116,6 +117,8 @@ inline int find(Module module, const Kernel &kernel, Function &function) {
                "cuFuncSetAttribute", kernel.symbol);
 }
 
+/// The kernel may start while the one before it in the stream ends: it waits
+/// for that one itself (followEarlierKernels) before it touches memory.
 inline int launch(Function function, const Kernel &kernel, unsigned grid,
                   void *stream, void **arguments) {
   LaunchConfig config;
@@ -123,12 +126,13 @@ inline int launch(Function function, const Kernel &kernel, unsigned grid,
   config.block[0] = kernel.threads;
   config.sharedBytes = kernel.sharedBytes;
   config.stream = stream;
-  ClusterAttribute cluster;
-  if (kernel.cluster > 1) {
-    cluster.cluster = {kernel.cluster, 1, 1};
-    config.attributes = &cluster;
-    config.attributeCount = 1;
-  }
+  LaunchAttribute attributes[2] = {
+      {LaunchAttribute::kProgrammaticSerialization},
+      {LaunchAttribute::kClusterDimension}};
+  attributes[0].isAllowed = 1;
+  attributes[1].cluster = {kernel.cluster, 1, 1};
+  config.attributes = attributes;
+  config.attributeCount = kernel.cluster > 1 ? 2 : 1;
   return check(api().cuLaunchKernelEx(&config, function, arguments, nullptr),
                "cuLaunchKernelEx", kernel.symbol);
 }

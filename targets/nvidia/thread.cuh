@@ -279,16 +279,16 @@ template <class T>
 DEV T loadNontemporal(const T *p) {
   if constexpr (sizeof(T) == 4) {
     uint32_t r;
-    asm volatile("ld.global.nc.L1::no_allocate.b32 %0, [%1];" : "=r"(r) : "l"(p));
+    asm volatile("ld.global.L1::no_allocate.b32 %0, [%1];" : "=r"(r) : "l"(p));
     return __builtin_bit_cast(T, r);
   } else if constexpr (sizeof(T) == 8) {
     u32x2 r;
-    asm volatile("ld.global.nc.L1::no_allocate.v2.b32 {%0, %1}, [%2];" : "=r"(r.v[0]), "=r"(r.v[1]) : "l"(p));
+    asm volatile("ld.global.L1::no_allocate.v2.b32 {%0, %1}, [%2];" : "=r"(r.v[0]), "=r"(r.v[1]) : "l"(p));
     return __builtin_bit_cast(T, r);
   } else {
     static_assert(sizeof(T) == 16, "expected 4, 8 or 16 bytes");
     u32x4 r;
-    asm volatile("ld.global.nc.L1::no_allocate.v4.b32 {%0, %1, %2, %3}, [%4];"
+    asm volatile("ld.global.L1::no_allocate.v4.b32 {%0, %1, %2, %3}, [%4];"
                  : "=r"(r.v[0]), "=r"(r.v[1]), "=r"(r.v[2]), "=r"(r.v[3])
                  : "l"(p));
     return __builtin_bit_cast(T, r);

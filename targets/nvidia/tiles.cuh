@@ -5,6 +5,7 @@
 // instructions of the [[mma]] rows, accesses to global memory.
 //
 //   WORKGROUP(threads, perUnit) name(arguments) {...}     a kernel
+//   followEarlierKernels()           first of all that touches memory: this kernel may have been started early
 //   copyTile<Waves>(place, view)     asynchronous; one entry of waitCopies for each call
 //   copyBox(place, map, x, y[, z], barriers[trip])        through a tensor map; arrives as bytes
 //   Barriers<slots> b{words};  startBarriers(b, arrivals);  barriersAreReady();
@@ -53,6 +54,13 @@ TILE int renewed(int value) {
   asm("" : "+r"(value));
 #endif
   return value;
+}
+
+/// Earlier kernels of the stream are done and what they wrote is visible; only then may the next one be started, so
+/// that the one behind it knows of all of them. It needs places on units that this one leaves free.
+TILE void followEarlierKernels() {
+  waitPreviousKernel();
+  launchNextKernel();
 }
 
 //===- Elements -----------------------------------------------------------===//
