@@ -122,8 +122,12 @@ static SmallVector<LinearTile> plainTiles(const Target &target,
                                           const LinearShape &shape, Range rows,
                                           int64_t judged, int64_t fewest) {
   SmallVector<LinearTile> tiles;
+  // Where waves add products, the weight as first operand leaves each lane the
+  // scales of all rows: more rows than there are may fit better.
+  int64_t least =
+      shape.blockScales.isByKernel() ? std::max(fewest, kGroup) : fewest;
   int64_t mostM = std::max<int64_t>(
-      fewest, std::min<int64_t>(256, llvm::PowerOf2Ceil(judged)));
+      least, std::min<int64_t>(256, llvm::PowerOf2Ceil(judged)));
   for (int64_t m = 16; m <= mostM; m *= 2) {
     for (int64_t n = 16; n <= 256; n *= 2) {
       addPlainTiles(tiles, target, shape, rows, m, n);

@@ -22,6 +22,13 @@
 // bounds is loaded by two workgroups together.
 // GATED-DAG: schedule.kernel @linear_6144x4096_bf16_128x192x64_waves8_roles_sharers2({{.*}}, #schedule.range<"m", 1409 to 1536>] {{.*}}note = "128x192x64, 8 waves, roles, 2 workgroups load together: {{.*}} us at
 // GATED-DAG: schedule.kernel @linear_4096x14336_bf16_residual_128x256x64_waves8({{.*}} to 16384>]
+
+// Where waves add products, pairs multiply 256 columns in two products, gate and up of 128
+// each; few rows fill a tile of 128 in part, as their scales would not fit beside them as columns.
+// RUN: modelc %src_root/examples/llama-3.1-8b.toml --target=b200 --weights=fp8_block --emit=schedule | FileCheck %s --check-prefix=ADDED
+// ADDED-DAG: schedule.kernel @linear_6144x4096_f8e4m3fn_bf16_f32_128x256x128_waves8_roles_cluster2({{.*}} to 16384>]
+// ADDED-DAG: schedule.kernel @linear_28672x4096_f8e4m3fn_bf16_f32_swiglu_to_f8e4m3fn_f32_128x128x128_waves8_roles_cluster2({{.*}} to 16384>]
+// ADDED-DAG: schedule.kernel @linear_4096x14336_f8e4m3fn_bf16_f32_residual_128x128x128_parts8({{.*}}"m", 17 to 64>]
 model.graph @f(%tokens: tensor<?xi32>, %batch: !model.batch) -> tensor<?x64xbf16> attributes {phase = #model.phase<prefill>} {
   %table = model.weight ["table"] : tensor<8x64xbf16>
   %x = model.embed %tokens, %table : tensor<?xi32>, tensor<8x64xbf16> -> tensor<?x64xbf16>
