@@ -38,7 +38,8 @@ static int64_t operandWords(const LinearTile &tile, const MmaRow &row,
 }
 
 /// Registers of a lane of the waves that add, beside those that copy and ask
-/// for products, which leave theirs where the target can.
+/// for products, which leave theirs where the target can: what
+/// schedule-specialise makes of it.
 static int64_t registersOfRole(const Execution &execution, int64_t waves) {
   constexpr int64_t kWavesOfGroup = 4, kLoadRegisters = 40;
   int64_t all = execution.registerBytesPerUnit / 4 / execution.waveSize;
