@@ -1,10 +1,11 @@
 //===- Sample.cpp - The next token of each row of logits ------------------===//
 //
-// A workgroup owns one row and walks it in chunks, as often as needed. Every
-// logit becomes one 64-bit key: its bits, so that keys sort as logits do, above
-// the complement of its index, so that the first of equals is the largest.
+// A workgroup owns one row and walks it in chunks, as often as needed. A logit
+// becomes one 64-bit key: its bits, so that keys sort as logits do, above the
+// complement of its index, so that the first of equals is the largest.
 //
-//   greedy   one walk for the largest key
+//   greedy   one walk for the largest logit and the first index of it that each
+//            lane meets, loaded some chunks ahead; the largest key of these
 //   random   one kind of search, used three times: the largest key such that
 //            all keys from it up weigh enough. Counting each key as 1 finds the
 //            top-k; weighing by probability, the top-p; up to the drawn share
@@ -30,6 +31,8 @@ static constexpr int64_t kDynamic = ShapedType::kDynamic;
 static constexpr int64_t kLowest = std::numeric_limits<int64_t>::min();
 static constexpr int64_t kHighest = std::numeric_limits<int64_t>::max();
 static constexpr int64_t kIndexMask = std::numeric_limits<int32_t>::max();
+/// Chunks that are on their way: a trip is short beside the latency of L2.
+static constexpr int64_t kChunksAhead = 3;
 static constexpr double kLog2E = 1.4426950408889634;
 
 namespace {
@@ -41,8 +44,11 @@ struct SampledRow {
   Value logits;
   Scalar row;
   Value highest; ///< key of the largest logit, 1 x 1
-
+  /// The bits of a logit above the complement of its index.
+  Scalar keyOf(Scalar logit, Scalar index);
+  Value load(Scalar column, bool isCut);
   Value keys(Scalar chunk);
+  Value greedyKey();
   /// Walks the row; carries a tile of `tile.columns` columns.
   Value walk(StringRef name, Value init,
              function_ref<Value(Value keys, Value carried)> body);
@@ -76,24 +82,78 @@ static Scalar logitOf(Scalar key) {
   return bitcast(sortable(high), k->f32());
 }
 
+Scalar SampledRow::keyOf(Scalar logit, Scalar index) {
+  Scalar low = k.integer(k.i64(), kIndexMask) - convert(index, k.i64());
+  return shiftLeft(convert(sortable(bitsOfLogit(logit)), k.i64()), 32) + low;
+}
+
+/// Logits from that column on; what lies beyond the row is no logit.
+Value SampledRow::load(Scalar column, bool isCut) {
+  Place place = at(logits, {row, column}).walks(0, 1);
+  if (isCut) {
+    place = place.valid({k.constant(INT32_MAX), k.constant(shape.vocabulary)});
+  }
+  return k.load("scores", {1, tile.columns}, place);
+}
+
 Value SampledRow::keys(Scalar chunk) {
   Scalar column = k.name("column", chunk * static_cast<double>(tile.columns));
   Scalar end = k.constant(shape.vocabulary);
-  Place place = at(logits, {row, column}).walks(0, 1);
   bool isRagged = shape.vocabulary % tile.columns != 0;
-  if (isRagged) {
-    place = place.valid({k.constant(INT32_MAX), end});
-  }
-  Value x = k.load("scores", {1, tile.columns}, place);
-  return k.map("keys", k.i64(), x, [&](Element e) {
-    Scalar bits = bitsOfLogit(e[0]);
+  return k.map("keys", k.i64(), load(column, isRagged), [&](Element e) {
     Scalar index = column + e.column;
-    Scalar low = k.integer(k.i64(), kIndexMask) -
-                 convert(convert(index, k.i32()), k.i64());
-    Scalar key = shiftLeft(convert(sortable(bits), k.i64()), 32) + low;
+    Scalar key = keyOf(e[0], convert(index, k.i32()));
     return isRagged ? select(index < end, key, k.integer(k.i64(), kLowest))
                     : key;
   });
+}
+
+/// The largest key, of what each lane has found. The last chunk ends with the
+/// row: what it meets again changes nothing.
+Value SampledRow::greedyKey() {
+  Shape columns = {1, tile.columns};
+  Type f32 = k.f32(), i32 = k.i32();
+  constexpr double kNone = -std::numeric_limits<double>::infinity();
+  int64_t chunks = llvm::divideCeil(shape.vocabulary, tile.columns);
+  int64_t rest = shape.vocabulary - tile.columns;
+  auto columnOf = [&](Scalar chunk) {
+    Scalar column = chunk * static_cast<double>(tile.columns);
+    return k.name("column",
+                  minimum(column, k.constant(std::max<int64_t>(rest, 0))));
+  };
+  SmallVector<Carried> carried = {
+      {"highest", k.fill("none", columns, f32, kNone)},
+      {"index", k.map("first", i32, k.fillInteger("zero", columns, i32, 0),
+                      [&](Element e) { return convert(e.column, i32); })}};
+  for (int64_t ahead = 0; ahead < kChunksAhead; ++ahead) {
+    carried.push_back({"scores", load(columnOf(k.constant(ahead)), rest < 0)});
+  }
+  auto body = [&](Scalar chunk, ValueRange held) -> KernelBuilder::Values {
+    Value later =
+        load(columnOf(chunk + static_cast<double>(kChunksAhead)), rest < 0);
+    Scalar column = columnOf(chunk), end = k.constant(shape.vocabulary);
+    Value logits = k.map("logits", f32, held[2], [&](Element e) {
+      Scalar logit = convert(e[0], f32);
+      return rest < 0 ? select(e.column < end, logit, k.number(f32, kNone))
+                      : logit;
+    });
+    Value index =
+        k.map("index", i32, {held[0], held[1], logits}, [&](Element e) {
+          return select(e[2] > e[0], convert(column + e.column, i32), e[1]);
+        });
+    Value highest = k.map("highest", f32, {held[0], logits}, [&](Element e) {
+      return select(e[1] > e[0], e[1], e[0]);
+    });
+    KernelBuilder::Values yielded = {highest, index};
+    llvm::append_range(yielded, held.drop_front(3));
+    yielded.push_back(later);
+    return yielded;
+  };
+  KernelBuilder::Values found =
+      k.loop("chunk", k.constant(chunks), "", carried, body);
+  Value keys = k.map("keys", k.i64(), {found[0], found[1]},
+                     [&](Element e) { return keyOf(e[0], e[1]); });
+  return k.reduce("highest", Combiner::Max, keys, 1);
 }
 
 Value SampledRow::walk(StringRef name, Value init,
@@ -233,9 +293,11 @@ KernelOp kernels::buildSample(OpBuilder &builder, const Label &label,
   Scalar count = k.size("sequences", sequences.minimum, sequences.maximum);
   k.grid({{"sequence", count}}, [&](ArrayRef<Scalar> index) {
     SampledRow sampled = {k, shape, tile, logits, index[0], {}};
+    if (shape.isGreedy) {
+      return sampled.storeToken(sampled.greedyKey(), out);
+    }
     sampled.highest = sampled.extremeKey(true);
-    Value key = shape.isGreedy ? sampled.highest : drawKey(sampled, draws);
-    sampled.storeToken(key, out);
+    sampled.storeToken(drawKey(sampled, draws), out);
   });
   return k.finish(label.note);
 }

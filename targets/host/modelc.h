@@ -11,9 +11,9 @@
  * put kernels on a stream of the current device and return: they allocate
  * nothing, wait for nothing and may be called from any thread and while a graph
  * is captured. A CUDA driver may start a kernel while the one before it in the
- * stream ends (programmatic dependent launch, in graphs from 12.3 on); ours wait
- * for that one before they touch memory.
- * 0 is success; else modelc_last_error() says what was wrong.
+ * stream ends (programmatic dependent launch, in graphs from 12.3 on); ours
+ * wait for that one before they touch memory. 0 is success; else
+ * modelc_last_error() says what was wrong.
  */
 #ifndef MODELC_HOST_MODELC_H
 #define MODELC_HOST_MODELC_H
