@@ -95,7 +95,8 @@ SampleTile Tiling::sample(const SampleShape &shape) const {
   SampleTile tile;
   tile.waves = std::min(kMaxRowWaves, target.execution.maxThreadsPerWorkgroup /
                                           target.execution.waveSize);
-  // A greedy row holds one key of 8 bytes for each element, a search four sums.
+  // A lane of a greedy row loads a vector of 16 bytes, one of a search holds
+  // four sums for each element.
   int64_t perLane = shape.isGreedy ? 8 : 4;
   tile.columns =
       std::min<int64_t>(llvm::PowerOf2Ceil(shape.vocabulary),
