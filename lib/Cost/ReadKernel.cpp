@@ -53,9 +53,9 @@ static bool meetsAtBarriers(LoopOp loop) {
       .wasInterrupted();
 }
 
-/// Groups of waves of a role that make products or read them, each its part,
-/// and meet others at barriers only: while one adds another one multiplies or
-/// reads.
+/// Groups of waves of a role that make products or read them and add them to
+/// their sums, each its part, and meet others at barriers only: while one adds
+/// another one multiplies or reads.
 static unsigned groupsOfRole(LoopOp loop) {
   constexpr unsigned kWavesOfGroup = 4;
   auto role = loop->getParentOfType<RoleOp>();
@@ -68,7 +68,8 @@ static unsigned groupsOfRole(LoopOp loop) {
         load ? dyn_cast<TileType>(load.getSource().getType()) : TileType();
     return place && place.getSpace() == Space::Tensor;
   };
-  bool isApart = role && llvm::any_of(loop.getBody().front(), hasProduct);
+  bool isApart = role && llvm::any_of(loop.getBody().front(), hasProduct) &&
+                 !loop.getBody().getOps<MapOp>().empty();
   return isApart ? std::max<unsigned>(1, role.getWaves() / kWavesOfGroup) : 1;
 }
 

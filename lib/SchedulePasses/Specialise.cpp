@@ -205,9 +205,6 @@ void Specialise::reachCluster() {
 void Specialise::shareCopies() {
   empty.setType(cast<BarrierType>(empty.getType()).withReach(Reach::All));
   OpBuilder builder(kernel.getGrid().getYield());
-  if (tile) {
-    builder.setInsertionPointAfter(kernel.getGrid());
-  }
   SyncOp::create(builder, kernel.getLoc(), Scope::Cluster);
 }
 
@@ -331,7 +328,7 @@ void Specialise::run() {
       std::max<int64_t>(chooseSlots(*ring, target, /*takenBytes=*/0), 2);
   setSlots(*ring);
   setRegisters();
-  if (canPersist()) {
+  if (!isShared && canPersist()) {
     carryTile();
     numberTrips();
   } else if (isFresh() && isIntoTensor()) {

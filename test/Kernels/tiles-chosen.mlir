@@ -17,7 +17,7 @@
 
 // Gate and up of 128 columns each: products of operands in shared memory leave
 // the registers to the sums, and so they do beside a residual.
-// GATED-DAG: schedule.kernel @linear_28672x4096_bf16_swiglu_128x128x64_waves8_roles_sharers2({{.*}} to 16384>
+// GATED-DAG: schedule.kernel @linear_28672x4096_bf16_swiglu_128x128x64_waves8({{.*}} to 9216>
 // Where rounds of 128 x 256 leave units idle, 192 columns are two products; what L2
 // bounds is loaded by two workgroups together.
 // GATED-DAG: schedule.kernel @linear_6144x4096_bf16_128x192x64_waves8_roles_sharers2({{.*}}, #schedule.range<"m", 1409 to 1536>] {{.*}}note = "128x192x64, 8 waves, roles, 2 workgroups load together: {{.*}} us at
