@@ -208,18 +208,24 @@ void Specialise::shareCopies() {
   SyncOp::create(builder, kernel.getLoc(), Scope::Cluster);
 }
 
+/// The trips of the ring in another role: where to build, and the index there.
+OpBuilder Specialise::openTrips(RoleOp role, IRMapping &mapping) {
+  LoopOp loop = ring->loop;
+  OpBuilder builder = OpBuilder::atBlockBegin(&role.getBody().front());
+  auto own =
+      LoopOp::create(builder, loop.getLoc(), loop.getLowerBounds(),
+                     loop.getUpperBounds(), loop.getSteps(), ValueRange());
+  own.getInductionVars()[0].setLoc(loop.getInductionVars()[0].getLoc());
+  mapping.map(loop.getInductionVars()[0], own.getInductionVars()[0]);
+  return OpBuilder::atBlockBegin(&own.getBody().front());
+}
+
 /// The copies of the loop, each trip when its slot is free again.
 void Specialise::makeLoad(RoleOp role) {
   LoopOp loop = ring->loop;
   Location loc = loop.getLoc();
-  OpBuilder builder = OpBuilder::atBlockBegin(&role.getBody().front());
-  auto copies =
-      LoopOp::create(builder, loc, loop.getLowerBounds(), loop.getUpperBounds(),
-                     loop.getSteps(), ValueRange());
-  copies.getInductionVars()[0].setLoc(loop.getInductionVars()[0].getLoc());
-  builder.setInsertionPointToStart(&copies.getBody().front());
   IRMapping mapping;
-  mapping.map(loop.getInductionVars()[0], copies.getInductionVars()[0]);
+  OpBuilder builder = openTrips(role, mapping);
   Value trip = atTrip(builder, ring->announce.getTrip()[0], loop, mapping);
   Value slots = arith::ConstantIndexOp::create(builder, loc, ring->slots);
   Value freed = arith::SubIOp::create(builder, loc, trip, slots);

@@ -51,6 +51,7 @@ private:
   mlir::Value makeBarrier(int64_t slots);
   void reachCluster();
   void shareCopies();
+  mlir::OpBuilder openTrips(schedule::RoleOp role, mlir::IRMapping &mapping);
   void makeLoad(schedule::RoleOp role);
   void makeMatrix();
   void makeMatrixRole(schedule::RoleOp epilogue);

@@ -48,14 +48,8 @@ static SmallVector<Operation *> productsOf(LoopOp loop, Value full) {
 void Specialise::makeProducts(RoleOp role) {
   LoopOp loop = ring->loop;
   Location loc = loop.getLoc();
-  OpBuilder builder = OpBuilder::atBlockBegin(&role.getBody().front());
-  auto products =
-      LoopOp::create(builder, loc, loop.getLowerBounds(), loop.getUpperBounds(),
-                     loop.getSteps(), ValueRange());
-  products.getInductionVars()[0].setLoc(loop.getInductionVars()[0].getLoc());
-  builder.setInsertionPointToStart(&products.getBody().front());
   IRMapping mapping;
-  mapping.map(loop.getInductionVars()[0], products.getInductionVars()[0]);
+  OpBuilder builder = openTrips(role, mapping);
   int64_t places = turns();
   drained = makeBarrier(places);
   SmallVector<Operation *> ops = productsOf(loop, ring->full);
