@@ -108,8 +108,9 @@ Value SampledRow::keys(Scalar chunk) {
   });
 }
 
-/// The largest key, of what each lane has found. The last chunk ends with the
-/// row: what it meets again changes nothing.
+/// The largest key, of what each lane has found; what is not a number is never
+/// taken. The last chunk ends with the row: what it meets again changes
+/// nothing.
 Value SampledRow::greedyKey() {
   Shape columns = {1, tile.columns};
   Type f32 = k.f32(), i32 = k.i32();
