@@ -15,9 +15,6 @@
 #ifndef COLUMNS
 #define COLUMNS 200
 #endif
-#ifndef CLUSTER_SIZE
-#define CLUSTER_SIZE 1
-#endif
 constexpr int kColumns = COLUMNS, kInputs = 448, kRows = 77, kGroup = 128;
 constexpr int kGroups = (kInputs + kGroup - 1) / kGroup, kRowsOfGroup = 256;
 constexpr int kWeightRows = (SWIGLU + 1) * kColumns;
@@ -85,16 +82,9 @@ static modelc::TensorMap mapOf(Allocation<f8> &matrix, int rows, int boxRows) {
 
 template <typename Result>
 void runLinear(Product &p, int tiles, Allocation<Result> &d) {
-  emulator::Device device{.waveSize = 32, .sharedBytes = 232448};
-  emulator::Shape shape{.kernel = "linear",
-                        .grid = {unsigned(tiles)},
-                        .block = {THREADS},
-                        .cluster = {CLUSTER_SIZE},
-                        .sharedBytes = DYNAMIC_BYTES};
-  emulator::run(
-      device, shape, modelc::linear, p.aScale.data(), p.wScale.data(), d.data(),
-      kRows, mapOf(p.a, kRows, TILE_M),
-      mapOf(p.w, kWeightRows, std::min(TILE_N, kGroup) / CLUSTER_SIZE));
+  launch("linear", tiles, modelc::linear, p.aScale.data(), p.wScale.data(),
+         d.data(), kRows, mapOf(p.a, kRows, TILE_M),
+         mapOf(p.w, kWeightRows, std::min(TILE_N, kGroup) / CLUSTER_SIZE));
 }
 #else
 template <typename Result>

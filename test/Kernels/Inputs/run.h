@@ -79,6 +79,10 @@ inline void fillRandom(Allocation<bf16> &buffer) {
 #define SHARED_KIB 160
 #endif
 
+#ifndef CLUSTER_SIZE
+#define CLUSTER_SIZE 1
+#endif
+
 template <typename Kernel, typename... Arguments>
 void launch(const char *name, int workgroups, Kernel kernel,
             Arguments... arguments) {
@@ -88,6 +92,7 @@ void launch(const char *name, int workgroups, Kernel kernel,
   emulator::Shape shape{.kernel = name,
                         .grid = {unsigned(workgroups)},
                         .block = {THREADS},
+                        .cluster = {CLUSTER_SIZE},
                         .sharedBytes = DYNAMIC_BYTES};
   emulator::run(device, shape, kernel, arguments...);
 }
