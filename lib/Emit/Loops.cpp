@@ -289,7 +289,7 @@ void KernelPrinter::openRole(RoleOp role) {
   bool isLast = role.getFirst() + role.getWaves() == kernel.getWaves();
   if (isFirst) {
     waveName = names.fresh("wave");
-    line("const int " + waveName + " = waveId();");
+    line("const int " + waveName + " = uniformWaveId();");
   }
   std::string condition =
       isLast && !isFirst

@@ -17,8 +17,10 @@ using namespace modelc::schedule;
 /// What the emitted text calls, and words of the language.
 static constexpr StringLiteral kReserved =
     "absolute addTile arrive auto bf16 bf16x2 bf16x32 bitsAs bool break case "
-    "ceil ceilDiv char chipletOrder columns const continue copyBox copySign "
-    "copyTile cos default delete do double e2m3x32 e3m2x32 e4m3x4 e8m0x4 else "
+    "ceil ceilDiv char chipletOrder columns computeFirst const continue "
+    "copyBox "
+    "copySign copyTile cos default delete do double e2m3x32 e3m2x32 e4m3x4 "
+    "e8m0x4 else "
     "erf exp exp2 f16 f32x2 f32x32 f4x2 f8 false fill float floor floorDiv "
     "fma for forEach groupedOrder i i64x2 i64x3 if inline int int64_t isAny "
     "kInfinity kNaN laneId loadScalar loadShared loadTensor loadTile log log2 "
@@ -167,10 +169,17 @@ static std::string bufferName(Value buffer) {
 
 /// Filled by copies: "full". Freed for them by products: "empty", or once, or
 /// for those who read an accumulator: "done". Read by them: "drained".
+/// Whether the waves that signal copy in the same block.
+static bool followsCopies(Operation *op) {
+  auto role = op->getParentOfType<RoleOp>();
+  return isa<ArriveOp>(op) && role && !role.getElect() &&
+         !op->getBlock()->getOps<CopyOp>().empty();
+}
+
 static std::string barrierRole(AllocOp alloc) {
   bool isSignalled = false, betweenRoles = false;
   for (Operation *user : alloc->getUsers()) {
-    if (isa<CopyOp>(user)) {
+    if (isa<CopyOp>(user) || followsCopies(user)) {
       return "full";
     }
     isSignalled |= isa<ArriveOp>(user);

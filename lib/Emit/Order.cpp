@@ -130,11 +130,26 @@ static StringRef queueFunction(Queue queue) {
   llvm_unreachable("all queues are listed");
 }
 
+/// The last statistic of rows that waves compute beside the products of a wait,
+/// or null.
+static ReduceOp besideProducts(WaitOp wait) {
+  for (Operation *op = wait->getPrevNode(); op && !isa<MmaOp>(op);
+       op = op->getPrevNode()) {
+    if (auto reduce = dyn_cast<ReduceOp>(op)) {
+      return reduce;
+    }
+  }
+  return {};
+}
+
 LogicalResult KernelPrinter::printWait(WaitOp op) {
   if (op.getQueue()) {
     std::string arguments;
     if (*op.getQueue() == Queue::Matrix) {
       arguments = llvm::join(doneAfter(op), ", ");
+      if (ReduceOp reduce = besideProducts(op)) {
+        line("computeFirst(" + text(reduce.getResult()) + ");");
+      }
     }
     line(queueFunction(*op.getQueue()) + "<" +
          Twine(op.getPending().value_or(0)) + ">(" + arguments + ");");

@@ -110,7 +110,11 @@ private:
   std::string viewText(const Access &access);
   std::string limitText(const Access &access, unsigned which);
   int64_t limitDivisor(const Access &access);
+  /// Every extent in an address is known.
+  llvm::LogicalResult verifyExtents(const Access &access);
   bool isInPage(const Access &access);
+  bool fillsPages(const Access &access);
+  std::string tableText(const Access &access);
   std::string pageText(const Access &access);
   std::string stride(mlir::Value buffer, int64_t dimension);
   std::string extent(mlir::Value buffer, int64_t dimension);

@@ -156,5 +156,8 @@ KernelOp kernels::buildAttentionPrefill(OpBuilder &builder, const Label &label,
   if (tile.slots) {
     built->setAttr("slots", builder.getI64IntegerAttr(tile.slots));
   }
+  if (tile.hasRoles) {
+    built->setAttr("roles", builder.getBoolAttr(true));
+  }
   return built;
 }

@@ -257,6 +257,7 @@ struct PrefillTile {
   int64_t waves = 4;
   int64_t slots = 0;      ///< of keys and of values; 0: as the pipeline chooses
   bool isDelayed = false; ///< values are added one trip late
+  bool hasRoles = false;  ///< waves of their own copy
   /// Of 8 elements of a lane, those whose exponentials the vector units take.
   int64_t fmaExponentials = 0;
 };

@@ -37,20 +37,6 @@ static int64_t operandWords(const LinearTile &tile, const MmaRow &row,
   return best == INT64_MAX ? 0 : best;
 }
 
-/// Registers of a lane of the waves that add, beside those that copy and ask
-/// for products, which leave theirs where the target can: what
-/// schedule-specialise makes of it.
-static int64_t registersOfRole(const Execution &execution, int64_t waves) {
-  constexpr int64_t kWavesOfGroup = 4, kLoadRegisters = 40;
-  int64_t all = execution.registerBytesPerUnit / 4 / execution.waveSize;
-  int64_t own = execution.reassignsRegisters
-                    ? (all - kWavesOfGroup * kLoadRegisters) / waves
-                    : all / (waves + kWavesOfGroup);
-  int64_t granule = std::max<int64_t>(1, execution.registerGranule);
-  return llvm::alignDown(std::min(execution.maxRegistersPerThread, own),
-                         granule);
-}
-
 /// Sums, the product of a trip and, of waves that multiply from registers, its
 /// operands (a compiler reads all of them before the first addition); a quarter
 /// of the registers is left to addresses, fewer where others copy. Where it
@@ -73,7 +59,6 @@ bool Tiling::holdsProducts(const LinearShape &shape, const LinearTile &tile,
     live += (kTripsAhead + 1) * tile.m / lanesOfRow;
   }
   constexpr int64_t kAddresses = 32;
-  return tile.hasRoles ? live + kAddresses <=
-                             registersOfRole(target.execution, tile.waves)
+  return tile.hasRoles ? live + kAddresses <= registersOfRole(tile.waves)
                        : 4 * live <= 3 * (registers + 1);
 }

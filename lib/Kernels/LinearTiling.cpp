@@ -120,6 +120,18 @@ int64_t Tiling::registersPerLane(int64_t waves) const {
                   execution.registerBytesPerUnit / 4 / lanes);
 }
 
+int64_t Tiling::registersOfRole(int64_t waves) const {
+  constexpr int64_t kWavesOfGroup = 4, kLoadRegisters = 40;
+  const Execution &execution = target.execution;
+  int64_t all = execution.registerBytesPerUnit / 4 / execution.waveSize;
+  int64_t own = execution.reassignsRegisters
+                    ? (all - kWavesOfGroup * kLoadRegisters) / waves
+                    : all / (waves + kWavesOfGroup);
+  int64_t granule = std::max<int64_t>(1, execution.registerGranule);
+  return llvm::alignDown(std::min(execution.maxRegistersPerThread, own),
+                         granule);
+}
+
 /// Registers of a lane for addresses where groups of waves multiply: of 8
 /// bytes, of what is read and of what is written of each of its rows (PTX ISA,
 /// wgmma fragments: two of 64), and of the loop. 256 x 64 on 4 waves, a

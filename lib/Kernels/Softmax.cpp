@@ -190,15 +190,18 @@ Softmax kernels::addKeys(KernelBuilder &k, const HeadShape &shape,
   Value added = k.reduce("added", Combiner::Add, powers, 1);
   Value sum = k.map("sum", f32, {softmax.sum, decay, added},
                     [](Element e) { return e[0] * e[1] + e[2]; });
-  Value weights = k.map("weights", shape.element, powers, [&](Element e) {
-    return convert(e[0], shape.element);
-  });
+  auto weigh = [&] {
+    return k.map("weights", shape.element, powers,
+                 [&](Element e) { return convert(e[0], shape.element); });
+  };
   if (!softmax.weights) {
+    Value weights = weigh();
     result = decayed(k, result, decay);
     return {addValues(result, weights), maximum, sum, {}};
   }
+  // The new weights take the registers of those that the product has read.
   result = decayedIfAny(k, result, decay, tile.expectFirst);
-  return {result, maximum, sum, weights};
+  return {result, maximum, sum, weigh()};
 }
 
 Value kernels::softmaxFactor(KernelBuilder &k, Value sum, Value valueScale) {

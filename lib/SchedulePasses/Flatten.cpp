@@ -1,4 +1,5 @@
 #include "lib/SchedulePasses/Flattener.h"
+#include "lib/SchedulePasses/Machine.h"
 #include "lib/SchedulePasses/Trips.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -221,12 +222,13 @@ void Flattener::addCopy(CopyOp copy, WaitStep &step) {
   bool fills = isa<TileType>(copy.getDestination().getType());
   step.queue = static_cast<int>(fills ? Queue::Copies : Queue::Stores);
   step.entries = 1;
+  step.inBackground = role && fills; // complete in their order
   if (fills && target.copy.completion == Completion::Counted) {
     // A copy that does not fill all waves counts as none: some wave has none.
     auto tile = cast<TileType>(copy.getDestination().getType());
     step.entries =
-        tile.getBytes() / (kernel.getWaves() * target.execution.waveSize *
-                           target.copy.bytesPerLane);
+        tile.getBytes() /
+        (wavesOf(copy) * target.execution.waveSize * target.copy.bytesPerLane);
   }
 }
 

@@ -38,7 +38,8 @@ void Flattener::reach(Value barrier, BarrierSignal &signal) const {
 }
 
 /// A signal between roles. Sent by waves, it gives the slots away that are
-/// filled by who waits for it: their reads must be complete.
+/// filled by who waits for it: their reads must be complete; and those that the
+/// waves have filled themselves: they must have landed.
 void Flattener::addSignal(ArriveOp arrive, WaitStep &step) {
   Value barrier = arrive.getBarrier(), trip = arrive.getTrip()[0];
   if (!isa<BarrierType>(barrier.getType())) {
@@ -57,6 +58,9 @@ void Flattener::addSignal(ArriveOp arrive, WaitStep &step) {
         touch(step, copy.getDestination(), trip, true);
       }
     }
+  }
+  for (CopyOp copy : arrive->getBlock()->getOps<CopyOp>()) {
+    touch(step, copy.getDestination(), trip, false);
   }
 }
 

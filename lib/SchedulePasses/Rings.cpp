@@ -51,19 +51,17 @@ std::optional<Ring> modelc::findRing(LoopOp loop) {
   return ring;
 }
 
-/// Whether a copy can be issued before its trip: its place in memory does not
-/// depend on what the loop computes.
-static bool canRunAhead(CopyOp copy, LoopOp loop) {
-  return llvm::all_of(copy->getOperands(), [&](Value operand) {
-    return isFunctionOfTrip(operand, loop);
+bool modelc::canRunAhead(const Ring &ring) {
+  return llvm::all_of(ring.copies, [&](CopyOp copy) {
+    return llvm::all_of(copy->getOperands(), [&](Value operand) {
+      return isFunctionOfTrip(operand, ring.loop);
+    });
   });
 }
 
 int64_t modelc::chooseSlots(const Ring &ring, const Target &target,
                             int64_t takenBytes) {
-  bool ahead = llvm::all_of(
-      ring.copies, [&](CopyOp copy) { return canRunAhead(copy, ring.loop); });
-  if (!ahead) {
+  if (!canRunAhead(ring)) {
     return 1;
   }
   LoopOp loop = ring.loop;

@@ -28,6 +28,10 @@ struct Ring {
 /// The ring of a loop, if its body copies.
 std::optional<Ring> findRing(schedule::LoopOp loop);
 
+/// Whether all copies can be issued before their trip: their places in memory
+/// do not depend on what the loop computes.
+bool canRunAhead(const Ring &ring);
+
 /// Enough slots to keep the memory busy over its latency, as many as fit beside
 /// `takenBytes`; the kernel attribute `slots` overrides.
 int64_t chooseSlots(const Ring &ring, const Target &target, int64_t takenBytes);

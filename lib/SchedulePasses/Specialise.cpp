@@ -96,43 +96,28 @@ bool Specialise::canMove(Operation &op) {
   return !meets;
 }
 
-/// One thread copies and, into tensor memory, one multiplies: nothing else
-/// happens in the loop unless waves add products to their sums.
-bool Specialise::canCut(LoopOp loop) {
-  bool onlyProducts = llvm::all_of(loop.getBody().front(), [&](Operation &op) {
-    return isa<arith::ArithDialect>(op.getDialect()) ||
-           isa<ArriveOp, CopyOp, WaitOp, MmaOp, YieldOp>(op) ||
-           (isFresh() && isa<LoadOp, MapOp>(op));
-  });
-  bool ahead = llvm::all_of(ring->copies, [&](CopyOp copy) {
-    return llvm::all_of(copy->getOperands(), [&](Value operand) {
-      return isFunctionOfTrip(operand, loop);
-    });
-  });
-  bool sums = llvm::all_of(ring->mmas, [](MmaOp mma) {
-    return isa<TokenType>(mma.getResult().getType()) ||
-           llvm::all_of(mma.getResult().getUsers(),
-                        llvm::IsaPred<YieldOp, MapOp>);
-  });
-  return onlyProducts && ahead && sums && ring->full && ring->announce &&
-         (!isFresh() || accumulatorsFit(2));
-}
-
 bool Specialise::isPossible() {
-  LoopOp grid = kernel.getGrid();
   if (!wantsRoles(kernel) || kernel.getWaves() % kWavesOfGroup != 0) {
     return false;
   }
-  for (Operation &op : grid.getBody().front().without_terminator()) {
+  findCondition();
+  bool fillsOnce = false;
+  for (Operation &op : work().without_terminator()) {
     auto loop = dyn_cast<LoopOp>(op);
     std::optional<Ring> own = loop ? findRing(loop) : std::nullopt;
     if (own && !ring) {
       ring = own;
+    } else if (isOnce(op)) {
+      fillsOnce = true;
     } else if (own || !canMove(op)) {
       return false;
     }
   }
-  return ring && !ring->mmas.empty() && canCut(ring->loop);
+  if (!ring || ring->mmas.empty()) {
+    return false;
+  }
+  return copiesByLanes() ? canCutLanes(ring->loop)
+                         : !fillsOnce && canCut(ring->loop);
 }
 
 //===----------------------------------------------------------------------===//
@@ -184,63 +169,17 @@ Value Specialise::makeBarrier(int64_t slots) {
       IntegerAttr(), StorageRoleAttr(), StringAttr());
 }
 
-/// The thread that multiplies for the cluster hears from all workgroups and
-/// tells all.
-void Specialise::reachCluster() {
-  auto reach = [](Value barrier, Reach whose) {
-    if (barrier) {
-      barrier.setType(cast<BarrierType>(barrier.getType()).withReach(whose));
-    }
-  };
-  reach(ring->full, Reach::Leader);
-  reach(drained, Reach::Leader);
-  reach(empty, Reach::All);
-  for (Value barrier : done) {
-    reach(barrier, Reach::All);
-  }
-}
-
-/// Who fills the places of all workgroups awaits that all have left them, and
-/// no workgroup ends while others fill its places or signal to it.
-void Specialise::shareCopies() {
-  empty.setType(cast<BarrierType>(empty.getType()).withReach(Reach::All));
-  OpBuilder builder(kernel.getGrid().getYield());
-  SyncOp::create(builder, kernel.getLoc(), Scope::Cluster);
-}
-
 /// The trips of the ring in another role: where to build, and the index there.
 OpBuilder Specialise::openTrips(RoleOp role, IRMapping &mapping) {
   LoopOp loop = ring->loop;
-  OpBuilder builder = OpBuilder::atBlockBegin(&role.getBody().front());
+  OpBuilder builder = openWork(role);
   auto own =
       LoopOp::create(builder, loop.getLoc(), loop.getLowerBounds(),
                      loop.getUpperBounds(), loop.getSteps(), ValueRange());
+  own.setExpectAttr(loop.getExpectAttr());
   own.getInductionVars()[0].setLoc(loop.getInductionVars()[0].getLoc());
   mapping.map(loop.getInductionVars()[0], own.getInductionVars()[0]);
   return OpBuilder::atBlockBegin(&own.getBody().front());
-}
-
-/// The copies of the loop, each trip when its slot is free again.
-void Specialise::makeLoad(RoleOp role) {
-  LoopOp loop = ring->loop;
-  Location loc = loop.getLoc();
-  IRMapping mapping;
-  OpBuilder builder = openTrips(role, mapping);
-  Value trip = atTrip(builder, ring->announce.getTrip()[0], loop, mapping);
-  Value slots = arith::ConstantIndexOp::create(builder, loc, ring->slots);
-  Value freed = arith::SubIOp::create(builder, loc, trip, slots);
-  waitOn(builder, loc, empty, freed).setEmpty(true);
-  builder.clone(*ring->announce, mapping);
-  for (CopyOp copy : ring->copies) {
-    for (Value operand : copy->getOperands()) {
-      mapping.map(operand, atTrip(builder, operand, loop, mapping));
-    }
-    builder.clone(*copy, mapping);
-  }
-  ring->announce.erase();
-  for (CopyOp copy : ring->copies) {
-    copy.erase();
-  }
 }
 
 /// A product leaves its slot when it is awaited, and where the loop carries the
@@ -268,7 +207,7 @@ void Specialise::releaseInOrder(Value trip) {
 
 void Specialise::makeMatrix() {
   Location loc = ring->loop.getLoc();
-  Value trip = ring->mmas.front().getASlot();
+  Value trip = ring->copies.front().getSlot()[0];
   if (!isIntoTensor()) {
     releaseInOrder(trip);
     return;
@@ -284,11 +223,10 @@ void Specialise::makeMatrix() {
 
 /// All that is not shared goes into `role`, in its order.
 void Specialise::moveRest(RoleOp role) {
-  Block &body = kernel.getGrid().getBody().front(),
-        &into = role.getBody().front();
-  for (Operation &op : llvm::make_early_inc_range(body)) {
+  OpBuilder builder = openWork(role);
+  for (Operation &op : llvm::make_early_inc_range(work())) {
     if (!isShared(op) && !isa<RoleOp, YieldOp>(op)) {
-      op.moveBefore(&into, into.end());
+      op.moveBefore(builder.getInsertionBlock(), builder.getInsertionPoint());
     }
   }
 }
@@ -330,8 +268,8 @@ void Specialise::makeMatrixRole(RoleOp epilogue) {
 void Specialise::run() {
   bool isShared = llvm::any_of(ring->copies,
                                [](CopyOp copy) { return copy.getMulticast(); });
-  ring->slots =
-      std::max<int64_t>(chooseSlots(*ring, target, /*takenBytes=*/0), 2);
+  hoistNumbers();
+  ring->slots = std::max<int64_t>(chooseSlots(*ring, target, onceBytes()), 2);
   setSlots(*ring);
   setRegisters();
   if (!isShared && canPersist()) {
@@ -341,12 +279,19 @@ void Specialise::run() {
     setTurns();
     numberProducts(ring->mmas.front().getASlot());
   }
+  bool byLanes = copiesByLanes(), intoTensor = isIntoTensor();
+  if (byLanes) {
+    awaitLanes();
+  }
   empty = makeBarrier(ring->slots);
-  bool intoTensor = isIntoTensor();
   makeMatrix();
   RoleOp rest = makeRole(intoTensor ? "epilogue" : "matrix", kernel.getWaves(),
                          false, matrixRegisters);
-  makeLoad(makeRole("load", loadWaves, true, loadRegisters));
+  if (byLanes) {
+    makeLaneCopies(makeRole("load", kWavesOfGroup, false, loadRegisters));
+  } else {
+    makeLoad(makeRole("load", loadWaves, true, loadRegisters));
+  }
   if (intoTensor) {
     makeMatrixRole(rest);
     if (isPaired()) {
@@ -357,6 +302,9 @@ void Specialise::run() {
   }
   if (isShared) {
     shareCopies();
+  }
+  if (condition) {
+    condition.erase();
   }
   kernel.setWaves(firstWave);
 }

@@ -1,8 +1,9 @@
 //===- Specialise.h - One kernel on its way to roles ----------------------===//
 //
-// Specialise.cpp says what roles look like and makes them, SpecialiseTiles.cpp
-// lets them go on from tile to tile, SpecialiseProducts.cpp takes products out
-// of a loop that adds them.
+// Specialise.cpp says what roles look like and makes them, SpecialiseBoxes.cpp
+// lets a thread copy for the others, SpecialiseLanes.cpp waves,
+// SpecialiseTiles.cpp lets roles go on from tile to tile,
+// SpecialiseProducts.cpp takes products out of a loop that adds them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,6 +28,21 @@ public:
 private:
   bool canMove(mlir::Operation &op);
   bool canCut(schedule::LoopOp loop);
+  /// Whether waves copy, not one thread.
+  bool copiesByLanes() { return !ring->full; }
+  bool canCutLanes(schedule::LoopOp loop);
+  void findCondition();
+  /// What a workgroup does: the body of the grid, or of the condition in it.
+  mlir::Block &work();
+  /// Numbers that roles share leave the condition.
+  void hoistNumbers();
+  /// Behind what the role does so far, within its condition.
+  mlir::OpBuilder openWork(schedule::RoleOp role);
+  /// Whether lanes fill a place that no trip fills anew.
+  static bool isOnce(mlir::Operation &op);
+  int64_t onceBytes(); ///< of such places
+  void awaitLanes();
+  void makeLaneCopies(schedule::RoleOp role);
   bool isIntoTensor() {
     return llvm::isa<schedule::TokenType>(ring->mmas[0].getResult().getType());
   }
@@ -62,6 +78,7 @@ private:
   schedule::KernelOp kernel;
   const Target &target;
   std::optional<Ring> ring;
+  schedule::LoopOp condition; ///< around all that a workgroup does, or null
   mlir::Value empty, drained;
   llvm::SmallVector<mlir::Value, 2> done; ///< of products
   /// The number of the tile of a persistent grid, or null.

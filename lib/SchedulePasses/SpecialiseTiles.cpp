@@ -27,7 +27,8 @@ bool Specialise::accumulatorsFit(int64_t times) {
 int64_t Specialise::turns() { return isFresh() && accumulatorsFit(4) ? 4 : 2; }
 
 bool Specialise::fillsUnit() {
-  return 2 * ring->slots * ring->slotBytes() > target.shared.bytesPerUnit ||
+  int64_t bytes = ring->slots * ring->slotBytes() + onceBytes();
+  return 2 * bytes > target.shared.bytesPerUnit ||
          (isIntoTensor() && !accumulatorsFit(2 * turns()));
 }
 
@@ -37,6 +38,9 @@ bool Specialise::fillsUnit() {
 /// tile to tile: 192 x 128 in 8 bits spilled 52.
 bool Specialise::canPersist() {
   LoopOp loop = ring->loop, grid = kernel.getGrid();
+  if (copiesByLanes()) {
+    return false;
+  }
   bool sameTrips = constantIndex(loop.getUpperBounds()[0]).value_or(1) > 1 &&
                    constantIndex(loop.getLowerBounds()[0]) == 0 &&
                    loop.getSteps().empty() &&

@@ -2,7 +2,8 @@
 //
 // Included by instructions.cuh. MODELC_LIST_n is the text "%0,...,%n-1";
 // MODELC_ARRAY_n(constraint, array, first) the n operands of an array;
-// keep() tells the compiler that an asynchronous instruction wrote an array.
+// keep() tells the compiler that an asynchronous instruction wrote an array;
+// holdBack() that what it computes comes first.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TARGETS_NVIDIA_REGISTERS_CUH
@@ -57,6 +58,12 @@ DEV void keep(uint32_t (&values)[N]) {
   for (int i = 0; i < N; i++) {
     asm volatile("" : "+r"(values[i])::"memory");
   }
+}
+
+/// Nothing that `value` is made of sinks below this point: ptxas moves a wait for products up, in front of all that
+/// could run beside them, but not over an instruction that may take time. This one takes none, and only of no number.
+DEV void holdBack(float value) {
+  asm volatile("{.reg .pred p;\n\tsetp.nan.f32 p, %0, %0;\n\t@p nanosleep.u32 0;}" ::"f"(value) : "memory");
 }
 
 } // namespace modelc

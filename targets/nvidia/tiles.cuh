@@ -164,6 +164,7 @@ TILE void waitReads() {}
 #include "../tile/layout.h"
 #include "readMatrix.cuh"
 #include "../tile.h"
+#include "copyTiles.cuh"
 #include "matrixTiles.cuh"
 #include "tensorTiles.cuh"
 // clang-format on

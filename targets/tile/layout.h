@@ -78,6 +78,8 @@ struct Position {
   TILE_MEMBER int columnOfRegister() const {
     return step<columnOf(L::reachOfThread), columnOf(L::OfRegister::map(R))>(column);
   }
+  /// All bits of rows in which threads differ.
+  static constexpr int rowReach = rowOf(L::reachOfThread);
   /// Rows and columns of register R behind register 0, where they are the same in all threads.
   template <int R>
   static constexpr bool isBehind = (L::reachOfThread & L::OfRegister::map(R)) == 0;

@@ -6,6 +6,7 @@
 //       .limitColumns(n - column, multipleOf<8>)      vectors of so many are moved whole or not at all
 //       .gather(ids)                          row r lies where ids says
 //       .paged(table, pageSize, first)        row r lies at table[(first + r) / pageSize], entry (first + r) % pageSize
+//       .wholePages<pageSize>(table, first)   the same of rows that fill pages, which start with row 0
 //       .inPage(table, pageSize, first)       the same of rows that one page holds; after the limits
 //
 //   loadTile<8>(x, view)       at most 8 elements in one access; the caller knows that they are aligned
@@ -31,7 +32,7 @@ TILE int64_t offset(int64_t index, Extent extent, Inner inner, Rest... rest) {
 
 /// Row r lies r strides behind the first.
 struct Straight {
-  static constexpr bool isFar = false;
+  static constexpr bool isFar = false, isPaged = false;
   template <class L, int R>
   TILE_MEMBER int row(int r) const {
     return r;
@@ -45,7 +46,7 @@ TILE typename Ids::Element lookup(const Ids &ids, int row);
 /// Row r lies ids[r] strides behind the first.
 template <class Ids>
 struct Gathered {
-  static constexpr bool isFar = true;
+  static constexpr bool isFar = true, isPaged = false;
   const Ids &ids;
   template <class L, int R>
   TILE_MEMBER int row(int r) const {
@@ -56,7 +57,7 @@ struct Gathered {
 
 /// Row r is an entry of the page that the table names.
 struct Paged {
-  static constexpr bool isFar = true;
+  static constexpr bool isFar = true, isPaged = true;
   const int *table;
   int pageSize, first;
   template <class L, int R>
@@ -67,6 +68,12 @@ struct Paged {
     const unsigned at = first + r, size = pageSize;
     return table[at / size] * pageSize + (int)(at % size);
   }
+};
+
+/// The same of rows that fill pages of `Size` rows.
+template <int Size>
+struct WholePages : Paged {
+  static constexpr int size = Size;
 };
 
 /// What a limit is known to be.
@@ -95,6 +102,10 @@ struct View {
   TILE_MEMBER View<T, Paged, RowsEnd, ColumnsEnd> paged(const int *table, int pageSize, int first) const {
     return {base, rowStride, columnStride, rowLimit, columnLimit, {table, pageSize, first}};
   }
+  template <int Size>
+  TILE_MEMBER View<T, WholePages<Size>, RowsEnd, ColumnsEnd> wholePages(const int *table, int first) const {
+    return {base, rowStride, columnStride, rowLimit, columnLimit, {{table, Size, first}}};
+  }
   /// A table is asked only about rows that there are.
   TILE_MEMBER View inPage(const int *table, int pageSize, int first) const {
     const unsigned at = first, size = pageSize;
@@ -107,17 +118,17 @@ struct View {
   /// Whether a limit can cut a vector along columns: `Count` of them, at a multiple of so many.
   template <int Count>
   static constexpr bool cutsColumns = columnsEnd && ColumnsEnd % Count != 0;
-  static constexpr bool isPaged = kSameType<Rows, Paged>;
+  static constexpr bool isPaged = Rows::isPaged;
   using Element = T;
 
   /// The limit of a gathered row is that of the number it is gathered by.
   TILE_MEMBER bool hasRow(int row, int lies) const {
-    return !RowsEnd || (unsigned)(kSameType<Rows, Paged> ? row : lies) < (unsigned)rowLimit;
+    return !RowsEnd || (unsigned)(isPaged ? row : lies) < (unsigned)rowLimit;
   }
   /// Where row r of a register lies; a table is asked only about rows that there are.
   template <class L, int R>
   TILE_MEMBER int place(int row) const {
-    if constexpr (RowsEnd && kSameType<Rows, Paged>) {
+    if constexpr (RowsEnd && isPaged) {
       return (unsigned)row < (unsigned)rowLimit ? rows.row(row) : 0;
     } else {
       return rows.template row<L, R>(row);

@@ -34,8 +34,8 @@
 // TEXT-NEXT: sync();
 // TEXT: mma<WgmmaBf16>(
 // TEXT-NOT: mma<
-// TEXT: copyTile<8>(kCacheRing[step + 2], {{.*}}.paged(
-// TEXT: copyTile<8>(vCacheRing[step + 2], {{.*}}.paged(
+// TEXT: copyTile<8>(kCacheRing[step + 2], {{.*}}.wholePages<16>(
+// TEXT: copyTile<8>(vCacheRing[step + 2], {{.*}}.wholePages<16>(
 // TEXT-NEXT: waitMatrix<0>(
 // TEXT: mma<WgmmaBf16FromRegister, Transposed>(
 // TEXT-NEXT: waitMatrix<0>(

@@ -4,6 +4,9 @@
 #ifndef HEAD_DIM
 #define HEAD_DIM 64
 #endif
+#ifndef PAGE_SIZE
+#define PAGE_SIZE 16
+#endif
 #ifndef VALUE_DIM
 #define VALUE_DIM HEAD_DIM
 #endif
@@ -12,7 +15,7 @@ constexpr int kHeads = 4, kKvHeads = 2, kDim = HEAD_DIM, kValueDim = VALUE_DIM,
               kGroup = kHeads / kKvHeads;
 
 int main() {
-  Sequences sequences({70, 1, 100, 33}, {70, 1, 40, 2}, 16);
+  Sequences sequences({70, 1, 100, 33}, {70, 1, 40, 2}, PAGE_SIZE);
   Allocation<bf16> q(sequences.tokens * kHeads * kDim);
   Allocation<CacheElement> keys(sequences.cacheRows() * kKvHeads * kDim);
   CacheScales scales;

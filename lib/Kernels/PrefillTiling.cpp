@@ -1,4 +1,4 @@
-//===- AttentionTiling.cpp - Tiles of attention: enumerate, prune, judge --===//
+//===- PrefillTiling.cpp - Tiles of prefill: enumerate, prune, judge ------===//
 //
 // Where a matrix unit works for four waves, queries and keys lie in shared
 // memory and only scores, weights and results in registers; a wave that
@@ -72,22 +72,33 @@ const MmaRow *Tiling::unitRowFor(const HeadShape &shape,
   return nullptr;
 }
 
+/// Waves that copy leave nothing to those that multiply but to read: operands
+/// that are converted are stored by all, tensor memory is another thread's.
+static bool canHaveRoles(const HeadShape &shape, const PrefillTile &tile,
+                         const MmaRow &row) {
+  return !tile.hasRoles || (row.cSpace == OperandSpace::Register &&
+                            shape.cacheElement == shape.element);
+}
+
 /// Whether scores and results fit: in registers together, in seven tenths of
 /// them (heads of 256 columns beside 64 keys: with more the vendor's compiler
 /// spills); or in tensor memory, from which scores pass through registers at
 /// once and results in chunks.
 bool Tiling::holdsSums(const HeadShape &shape, const PrefillTile &tile,
                        const MmaRow &row) const {
-  int64_t most =
-      registersPerLane(tile.waves) * tile.waves * target.execution.waveSize;
-  // The weights of the trip before are read while these are made.
-  int64_t weights = tile.isDelayed ? tile.keys : tile.keys / 2;
-  int64_t scores = tile.queries * (tile.keys + weights);
+  int64_t registers = tile.hasRoles ? registersOfRole(tile.waves)
+                                    : registersPerLane(tile.waves);
+  int64_t most = registers * tile.waves * target.execution.waveSize;
+  int64_t scores = tile.queries * tile.keys, weights = scores / 2;
   int64_t results = tile.queries * shape.valueDim;
   if (row.cSpace == OperandSpace::Register) {
-    return 10 * (scores + results) <= 7 * most;
+    // The weights of the trip before are read while scores are made; the new
+    // ones take the registers of either.
+    int64_t live = scores + results + (tile.isDelayed ? weights : 0);
+    return 10 * live <= 7 * most;
   }
-  return 3 * scores <= 2 * most &&
+  int64_t live = scores + (tile.isDelayed ? 2 * weights : weights);
+  return 3 * live <= 2 * most &&
          tile.keys + shape.valueDim <= target.tensorMemory.columns;
 }
 
@@ -123,8 +134,8 @@ SmallVector<PrefillTile> Tiling::candidates(const HeadShape &shape) const {
   SmallVector<PrefillTile> tiles;
   auto consider = [&](PrefillTile tile) {
     const MmaRow *row = unitRowFor(shape, tile);
-    if (row && holdsSums(shape, tile, *row) &&
-        holdsOperands(shape, tile, *row)) {
+    if (row && canHaveRoles(shape, tile, *row) &&
+        holdsSums(shape, tile, *row) && holdsOperands(shape, tile, *row)) {
       tiles.push_back(tile);
     }
   };
@@ -135,6 +146,13 @@ SmallVector<PrefillTile> Tiling::candidates(const HeadShape &shape) const {
           consider({queries, keys, waves, slots, /*isDelayed=*/true});
         }
         consider({queries, keys, waves, 2, /*isDelayed=*/false});
+      }
+    }
+  }
+  for (int64_t keys : {128, 64, 32}) {
+    for (bool isDelayed : {true, false}) {
+      for (int64_t slots : {4, 3, 2}) {
+        consider({128, keys, 8, slots, isDelayed, /*hasRoles=*/true});
       }
     }
   }
@@ -161,6 +179,9 @@ static std::string describe(const PrefillTile &tile) {
   }
   if (tile.isDelayed) {
     text += ", values one trip late";
+  }
+  if (tile.hasRoles) {
+    text += ", waves that copy";
   }
   if (tile.fmaExponentials) {
     text += ", " + std::to_string(tile.fmaExponentials) +
@@ -258,134 +279,4 @@ Chosen<PrefillTile> Tiling::prefill(OpBuilder &builder, const HeadShape &shape,
                                                 judged.end(), isFaster));
   }
   return {judged[0].second, note};
-}
-
-//===----------------------------------------------------------------------===//
-// Decode
-//===----------------------------------------------------------------------===//
-
-/// Elements of the parts that a thread of the joining kernel holds at most.
-static constexpr int64_t kCombineRegisters = 64;
-
-/// Keys of each sequence at which tiles are judged.
-static constexpr int64_t kJudgedKeys = 2048;
-
-/// Tiles that pass while parts are joined, where nobody judges.
-static constexpr int64_t kJoinTiles = 4;
-
-/// Waves that share a unit at least, so that some work while others wait, and
-/// that are tried on it at most.
-static constexpr int64_t kLeastWaves = 8;
-static constexpr int64_t kMostWaves = 16;
-
-SmallVector<DecodeTile> Tiling::decodeTiles(const HeadShape &shape) const {
-  SmallVector<DecodeTile> tiles;
-  DecodeTile tile;
-  tile.queries = std::max<int64_t>(16, llvm::PowerOf2Ceil(shape.group()));
-  tile.joinTiles = kJoinTiles;
-  for (int64_t waves : {4, 2, 1}) {
-    tile.waves = waves;
-    tile.perUnit = tile.atOnce = kLeastWaves / waves;
-    tile.alone = static_cast<double>(tile.perUnit);
-    for (int64_t keys : {64, 32, 16}) {
-      tile.keys = keys;
-      bool isLast = tiles.empty() && keys == 16;
-      if (!isLast && !holdsAttention(shape, tile.queries, keys, waves)) {
-        continue;
-      }
-      for (int64_t slots : {0, 2}) {
-        tile.slots = slots;
-        tiles.push_back(tile);
-      }
-    }
-  }
-  return tiles;
-}
-
-/// Seconds of a unit for each of its workgroups, which walk the judged keys: of
-/// one, two ... workgroups on each unit, as far as it runs them at once, which
-/// the tile is told.
-static SmallVector<double> judge(const Tiling &tiling, OpBuilder &builder,
-                                 const HeadShape &shape, DecodeTile &tile) {
-  const Target &target = tiling.target;
-  double pages = std::ceil(double(kJudgedKeys) / double(shape.pageSize));
-  SmallVector<SizesOfRun> sizes;
-  int64_t sequences = 0;
-  for (int64_t perUnit = 1; perUnit <= kMostWaves / tile.waves; ++perUnit) {
-    int64_t grid = perUnit * target.execution.units;
-    sequences = std::max<int64_t>(1, grid / shape.kvHeads);
-    sizes.push_back({{"sequences", double(sequences)},
-                     {"context", double(kJudgedKeys)},
-                     {"pages_per_sequence", pages}});
-  }
-  KernelSequence kernel = {buildAttentionDecode(
-      builder, {"candidate", "candidate", ""}, shape, tile, {1, sequences})};
-  FailureOr<Judgement> judgement = tiling.options.evaluate({kernel}, sizes)[0];
-  kernel.front().erase();
-  SmallVector<double> seconds;
-  if (succeeded(judgement)) {
-    double start = target.launch.gap + target.launch.ramp;
-    for (double all : judgement->seconds) {
-      seconds.push_back((all - start) / double(seconds.size() + 1));
-    }
-    tile.atOnce = judgement->perUnit;
-    seconds.truncate(std::min<size_t>(seconds.size(), tile.atOnce));
-  }
-  return seconds;
-}
-
-/// More workgroups, and with them parts to join, take less than this for each.
-static constexpr double kWorthIt = 0.95;
-
-/// The tile whose workgroups take the least time where they fill a unit, as
-/// few as are fast, and where they half fill it, as in the last round of a
-/// grid. `tiles` begin with those of the fewest workgroups. Those of which a
-/// unit runs less than fill it count where it runs enough of none.
-static std::optional<DecodeTile> judged(const Tiling &tiling,
-                                        OpBuilder &builder,
-                                        const HeadShape &shape,
-                                        ArrayRef<DecodeTile> tiles) {
-  std::optional<DecodeTile> best;
-  auto least = std::make_pair(true, std::numeric_limits<double>::infinity());
-  for (DecodeTile tile : tiles) {
-    SmallVector<double> seconds = judge(tiling, builder, shape, tile);
-    if (seconds.empty()) {
-      continue;
-    }
-    auto runs = static_cast<int64_t>(seconds.size());
-    bool isShort = runs < tile.perUnit;
-    tile.perUnit = std::min(tile.perUnit, runs);
-    double enough = *llvm::min_element(seconds) / kWorthIt;
-    while (seconds[tile.perUnit - 1] > enough) {
-      ++tile.perUnit;
-    }
-    double full = seconds[tile.perUnit - 1];
-    auto time = std::make_pair(isShort, full + seconds[(tile.perUnit - 1) / 2]);
-    if (time < least) {
-      least = time;
-      best = tile;
-      best->alone = seconds[0] / full;
-      const Launch &launch = tiling.target.launch;
-      double trip = full * double(tile.perUnit * tile.keys) / kJudgedKeys;
-      best->joinTiles = std::ceil((launch.gap + launch.ramp) / trip);
-    }
-  }
-  return best;
-}
-
-DecodeTile Tiling::decode(OpBuilder &builder, const HeadShape &shape) const {
-  SmallVector<DecodeTile> tiles = decodeTiles(shape);
-  DecodeTile best = tiles.front();
-  if (options.evaluate) {
-    best = judged(*this, builder, shape, tiles).value_or(best);
-  }
-  int64_t grid = best.perUnit * target.execution.units;
-  best.maxSplits = std::clamp<int64_t>(
-      llvm::PowerOf2Ceil(llvm::divideCeil(grid, shape.kvHeads)), 1,
-      std::max<int64_t>(1, options.maxContext / best.keys));
-  best.combineParts = std::min(best.combineParts, best.maxSplits);
-  int64_t lanes = best.combineParts * shape.valueDim / kCombineRegisters;
-  best.combineWaves = llvm::bit_floor<uint64_t>(
-      std::clamp<int64_t>(lanes / target.execution.waveSize, 1, 4));
-  return best;
 }

@@ -1,0 +1,137 @@
+//===- DecodeTiling.cpp - Tiles of decode attention: enumerate, judge -----===//
+
+#include "lib/Kernels/Tiling.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+#include <limits>
+
+using namespace mlir;
+using namespace modelc;
+using namespace modelc::kernels;
+
+/// Elements of the parts that a thread of the joining kernel holds at most.
+static constexpr int64_t kCombineRegisters = 64;
+
+/// Keys of each sequence at which tiles are judged.
+static constexpr int64_t kJudgedKeys = 2048;
+
+/// Tiles that pass while parts are joined, where nobody judges.
+static constexpr int64_t kJoinTiles = 4;
+
+/// Waves that share a unit at least, so that some work while others wait, and
+/// that are tried on it at most.
+static constexpr int64_t kLeastWaves = 8;
+static constexpr int64_t kMostWaves = 16;
+
+SmallVector<DecodeTile> Tiling::decodeTiles(const HeadShape &shape) const {
+  SmallVector<DecodeTile> tiles;
+  DecodeTile tile;
+  tile.queries = std::max<int64_t>(16, llvm::PowerOf2Ceil(shape.group()));
+  tile.joinTiles = kJoinTiles;
+  for (int64_t waves : {4, 2, 1}) {
+    tile.waves = waves;
+    tile.perUnit = tile.atOnce = kLeastWaves / waves;
+    tile.alone = static_cast<double>(tile.perUnit);
+    for (int64_t keys : {64, 32, 16}) {
+      tile.keys = keys;
+      bool isLast = tiles.empty() && keys == 16;
+      if (!isLast && !holdsAttention(shape, tile.queries, keys, waves)) {
+        continue;
+      }
+      for (int64_t slots : {0, 2}) {
+        tile.slots = slots;
+        tiles.push_back(tile);
+      }
+    }
+  }
+  return tiles;
+}
+
+/// Seconds of a unit for each of its workgroups, which walk the judged keys: of
+/// one, two ... workgroups on each unit, as far as it runs them at once, which
+/// the tile is told.
+static SmallVector<double> judge(const Tiling &tiling, OpBuilder &builder,
+                                 const HeadShape &shape, DecodeTile &tile) {
+  const Target &target = tiling.target;
+  double pages = std::ceil(double(kJudgedKeys) / double(shape.pageSize));
+  SmallVector<SizesOfRun> sizes;
+  int64_t sequences = 0;
+  for (int64_t perUnit = 1; perUnit <= kMostWaves / tile.waves; ++perUnit) {
+    int64_t grid = perUnit * target.execution.units;
+    sequences = std::max<int64_t>(1, grid / shape.kvHeads);
+    sizes.push_back({{"sequences", double(sequences)},
+                     {"context", double(kJudgedKeys)},
+                     {"pages_per_sequence", pages}});
+  }
+  KernelSequence kernel = {buildAttentionDecode(
+      builder, {"candidate", "candidate", ""}, shape, tile, {1, sequences})};
+  FailureOr<Judgement> judgement = tiling.options.evaluate({kernel}, sizes)[0];
+  kernel.front().erase();
+  SmallVector<double> seconds;
+  if (succeeded(judgement)) {
+    double start = target.launch.gap + target.launch.ramp;
+    for (double all : judgement->seconds) {
+      seconds.push_back((all - start) / double(seconds.size() + 1));
+    }
+    tile.atOnce = judgement->perUnit;
+    seconds.truncate(std::min<size_t>(seconds.size(), tile.atOnce));
+  }
+  return seconds;
+}
+
+/// More workgroups, and with them parts to join, take less than this for each.
+static constexpr double kWorthIt = 0.95;
+
+/// The tile whose workgroups take the least time where they fill a unit, as
+/// few as are fast, and where they half fill it, as in the last round of a
+/// grid. `tiles` begin with those of the fewest workgroups. Those of which a
+/// unit runs less than fill it count where it runs enough of none.
+static std::optional<DecodeTile> judged(const Tiling &tiling,
+                                        OpBuilder &builder,
+                                        const HeadShape &shape,
+                                        ArrayRef<DecodeTile> tiles) {
+  std::optional<DecodeTile> best;
+  auto least = std::make_pair(true, std::numeric_limits<double>::infinity());
+  for (DecodeTile tile : tiles) {
+    SmallVector<double> seconds = judge(tiling, builder, shape, tile);
+    if (seconds.empty()) {
+      continue;
+    }
+    auto runs = static_cast<int64_t>(seconds.size());
+    bool isShort = runs < tile.perUnit;
+    tile.perUnit = std::min(tile.perUnit, runs);
+    double enough = *llvm::min_element(seconds) / kWorthIt;
+    while (seconds[tile.perUnit - 1] > enough) {
+      ++tile.perUnit;
+    }
+    double full = seconds[tile.perUnit - 1];
+    auto time = std::make_pair(isShort, full + seconds[(tile.perUnit - 1) / 2]);
+    if (time < least) {
+      least = time;
+      best = tile;
+      best->alone = seconds[0] / full;
+      const Launch &launch = tiling.target.launch;
+      double trip = full * double(tile.perUnit * tile.keys) / kJudgedKeys;
+      best->joinTiles = std::ceil((launch.gap + launch.ramp) / trip);
+    }
+  }
+  return best;
+}
+
+DecodeTile Tiling::decode(OpBuilder &builder, const HeadShape &shape) const {
+  SmallVector<DecodeTile> tiles = decodeTiles(shape);
+  DecodeTile best = tiles.front();
+  if (options.evaluate) {
+    best = judged(*this, builder, shape, tiles).value_or(best);
+  }
+  int64_t grid = best.perUnit * target.execution.units;
+  best.maxSplits = std::clamp<int64_t>(
+      llvm::PowerOf2Ceil(llvm::divideCeil(grid, shape.kvHeads)), 1,
+      std::max<int64_t>(1, options.maxContext / best.keys));
+  best.combineParts = std::min(best.combineParts, best.maxSplits);
+  int64_t lanes = best.combineParts * shape.valueDim / kCombineRegisters;
+  best.combineWaves = llvm::bit_floor<uint64_t>(
+      std::clamp<int64_t>(lanes / target.execution.waveSize, 1, 4));
+  return best;
+}
