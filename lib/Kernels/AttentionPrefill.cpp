@@ -147,8 +147,11 @@ KernelOp kernels::buildAttentionPrefill(OpBuilder &builder, const Label &label,
       {{"sequence", count}, {"head", k.constant(shape.heads)}, {"tile", tiles}},
       [&](ArrayRef<Scalar> index) {
         Sequence sequence = kernel.sequences.load(k, index[0]);
-        Scalar first =
-            k.name("first", index[2] * static_cast<double>(tile.queries));
+        // The latest queries see the most keys: they begin, so that units end
+        // together.
+        Scalar later = index[2] + 1;
+        Scalar first = k.name("first", (tiles - later) *
+                                           static_cast<double>(tile.queries));
         k.when(first < sequence.count, kLiveTiles,
                [&] { kernel.ownQueries(sequence, first, index[1]); });
       });
