@@ -236,6 +236,10 @@ public:
       say("expected no spills, got " + Twine(facts.spilledBytes) +
           " bytes of a thread in memory");
     }
+    if (facts.serialisesProducts) {
+      say("expected products that run beside the waves, got code that waits "
+          "for each");
+    }
     int64_t granule = target.execution.registerGranule;
     int64_t allocated = llvm::alignTo(facts.registers, granule);
     most("registers", target.execution.maxRegistersPerThread, facts.registers);

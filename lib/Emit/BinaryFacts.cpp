@@ -153,6 +153,16 @@ static StringRef declarationOf(StringRef assembly, StringRef symbol) {
                                         [](char c) { return c == '{'; });
 }
 
+/// Whether the assembler says that the kernel waits for each of its products.
+static bool serialisesProducts(StringRef report, StringRef symbol) {
+  SmallVector<StringRef> lines;
+  report.split(lines, '\n');
+  std::string name = ("'" + symbol + "'").str();
+  return llvm::any_of(lines, [&](StringRef line) {
+    return line.contains("instructions are serialized") && line.contains(name);
+  });
+}
+
 FailureOr<BinaryFacts> modelc::factsFromReport(StringRef report,
                                                StringRef assembly,
                                                StringRef symbol,
@@ -170,6 +180,7 @@ FailureOr<BinaryFacts> modelc::factsFromReport(StringRef report,
   facts.registers = numberBefore(own, "registers");
   facts.spilledBytes = std::max(numberBefore(own, "bytes stack frame"),
                                 numberBefore(own, "bytes spill stores"));
+  facts.serialisesProducts = serialisesProducts(report, symbol);
   facts.sharedBytes = numberBefore(own, "bytes smem");
   facts.threads = 0;
   SmallVector<StringRef, 2> matches;

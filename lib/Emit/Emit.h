@@ -85,8 +85,10 @@ struct BinaryFacts {
   std::string symbol;
   int64_t registers = 0;    ///< of a thread, 4 bytes each
   int64_t spilledBytes = 0; ///< of a thread, to memory
-  int64_t sharedBytes = 0;  ///< declared by the kernel
-  int64_t threads = 0;      ///< the most that a workgroup may have, 0 = any
+  /// Asynchronous products one at a time: the compiler could not follow them.
+  bool serialisesProducts = false;
+  int64_t sharedBytes = 0; ///< declared by the kernel
+  int64_t threads = 0;     ///< the most that a workgroup may have, 0 = any
   std::vector<int64_t> argumentOffsets; ///< bytes; empty: not said
   MatrixCode matrix;
 };
