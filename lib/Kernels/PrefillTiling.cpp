@@ -149,9 +149,12 @@ SmallVector<PrefillTile> Tiling::candidates(const HeadShape &shape) const {
       }
     }
   }
+  // Two groups of waves that multiply fill a unit with those that copy: the
+  // most slots that fit cost nothing.
   for (int64_t keys : {128, 64, 32}) {
     for (bool isDelayed : {true, false}) {
-      for (int64_t slots : {4, 3, 2}) {
+      size_t before = tiles.size();
+      for (int64_t slots = 4; slots >= 2 && tiles.size() == before; --slots) {
         consider({128, keys, 8, slots, isDelayed, /*hasRoles=*/true});
       }
     }
