@@ -57,7 +57,6 @@ static bool meetsAtBarriers(LoopOp loop) {
 /// their sums, each its part, and meet others at barriers only: while one adds
 /// another one multiplies or reads.
 static unsigned groupsOfRole(LoopOp loop) {
-  constexpr unsigned kWavesOfGroup = 4;
   auto role = loop->getParentOfType<RoleOp>();
   auto hasProduct = [](Operation &op) {
     if (auto mma = dyn_cast<MmaOp>(op)) {

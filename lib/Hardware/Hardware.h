@@ -88,7 +88,17 @@ struct Execution {
   double fp32FlopPerClock = 0;   // of one unit, an fma counts two
   double exp2PerClock = 0;       // of one unit
   double convertPerClock = 0;    // narrowing float conversions of one unit
+
+  /// Registers of a lane of each of so many waves that fill a unit.
+  int64_t registersOf(int64_t waves) const;
+  /// The same of waves that hold sums beside a group of waves that copies and
+  /// asks for products, and leaves its registers where it can.
+  int64_t registersOfRole(int64_t waves) const;
 };
+
+/// Waves that change their registers together, and what a lane of them needs
+/// for addresses of copies.
+constexpr int64_t kWavesOfGroup = 4, kCopyRegisters = 40;
 
 /// [clock]
 struct Clock {

@@ -74,6 +74,23 @@ int64_t Target::tileRowsOfChiplet() const {
   return rows;
 }
 
+int64_t Execution::registersOf(int64_t waves) const {
+  return std::min(maxRegistersPerThread,
+                  registerBytesPerUnit / 4 / (waves * waveSize));
+}
+
+int64_t Execution::registersOfRole(int64_t waves) const {
+  int64_t granule = std::max<int64_t>(registerGranule, 1);
+  int64_t all = waves + kWavesOfGroup;
+  int64_t atLaunch = llvm::alignDown(registersOf(all), granule);
+  if (!reassignsRegisters) {
+    return atLaunch;
+  }
+  int64_t left = atLaunch * all - kCopyRegisters * kWavesOfGroup;
+  return llvm::alignDown(std::min(maxRegistersPerThread, left / waves),
+                         granule);
+}
+
 int64_t Target::ringSlots(int64_t slotBytes, int64_t freeBytes,
                           bool hasBarriers) const {
   constexpr int64_t kMost = 8;

@@ -71,7 +71,7 @@ RowTile Tiling::tileOf(const NormShape &shape) const {
       llvm::divideCeil(tile.columns, tile.waves * target.execution.waveSize);
   int64_t part =
       llvm::divideCeil(elements * shape.element.getIntOrFloatBitWidth(), 32);
-  int64_t registers = 3 * registersPerLane(tile.waves) / 4;
+  int64_t registers = 3 * target.execution.registersOf(tile.waves) / 4;
   while (tile.peers > 1 && tile.peers * part + 3 * elements > registers) {
     tile.peers /= 2;
   }

@@ -47,7 +47,7 @@ bool Tiling::holdsProducts(const LinearShape &shape, const LinearTile &tile,
   int64_t waveSize = target.execution.waveSize;
   int64_t sums = llvm::divideCeil(tile.m * tile.n * (shape.isSwiglu ? 2 : 1),
                                   tile.waves * waveSize);
-  int64_t registers = registersPerLane(tile.waves);
+  int64_t registers = target.execution.registersOf(tile.waves);
   if (row.scope == MmaScope::Wave) {
     return 4 * (2 * sums + operandWords(tile, row, waveSize)) < 3 * registers;
   }
@@ -59,6 +59,7 @@ bool Tiling::holdsProducts(const LinearShape &shape, const LinearTile &tile,
     live += (kTripsAhead + 1) * tile.m / lanesOfRow;
   }
   constexpr int64_t kAddresses = 32;
-  return tile.hasRoles ? live + kAddresses <= registersOfRole(tile.waves)
-                       : 4 * live <= 3 * (registers + 1);
+  return tile.hasRoles
+             ? live + kAddresses <= target.execution.registersOfRole(tile.waves)
+             : 4 * live <= 3 * (registers + 1);
 }

@@ -113,31 +113,12 @@ bool Tiling::multipliesBeside(const LinearShape &shape,
   return row && row->scope != MmaScope::Wave;
 }
 
-int64_t Tiling::registersPerLane(int64_t waves) const {
-  const Execution &execution = target.execution;
-  int64_t lanes = waves * execution.waveSize;
-  return std::min(execution.maxRegistersPerThread,
-                  execution.registerBytesPerUnit / 4 / lanes);
-}
-
-int64_t Tiling::registersOfRole(int64_t waves) const {
-  constexpr int64_t kWavesOfGroup = 4, kLoadRegisters = 40;
-  const Execution &execution = target.execution;
-  int64_t all = execution.registerBytesPerUnit / 4 / execution.waveSize;
-  int64_t own = execution.reassignsRegisters
-                    ? (all - kWavesOfGroup * kLoadRegisters) / waves
-                    : all / (waves + kWavesOfGroup);
-  int64_t granule = std::max<int64_t>(1, execution.registerGranule);
-  return llvm::alignDown(std::min(execution.maxRegistersPerThread, own),
-                         granule);
-}
-
 /// Registers of a lane for addresses where groups of waves multiply: of 8
 /// bytes, of what is read and of what is written of each of its rows (PTX ISA,
 /// wgmma fragments: two of 64), and of the loop. 256 x 64 on 4 waves, a
 /// residual beside 128 sums, spilled 12.
 static int64_t addresses(const LinearTile &tile, const MmaRow &row) {
-  constexpr int64_t kWavesOfGroup = 4, kRowsOfLane = 2, kLoop = 32;
+  constexpr int64_t kRowsOfLane = 2, kLoop = 32;
   int64_t groups = llvm::divideCeil(tile.waves, kWavesOfGroup);
   int64_t instructions = llvm::divideCeil(tile.m, row.m * groups);
   return kLoop + (tile.isSwapped ? 0 : 2 * 2 * kRowsOfLane * instructions);
@@ -154,7 +135,7 @@ bool Tiling::holdsSums(const LinearShape &shape, const LinearTile &tile,
                        const MmaRow &row) const {
   int64_t accumulator = tile.m * tile.n * products(shape);
   int64_t lanes = tile.waves * target.execution.waveSize;
-  int64_t registers = registersPerLane(tile.waves) * lanes;
+  int64_t registers = target.execution.registersOf(tile.waves) * lanes;
   // Sums in half of what a lane can have leave too few to scales of blocks: a
   // tile of 256 x 256 on 4 waves spilled five. In half of what it has, too few
   // to blocks that are joined there: on 8 waves it spilled 20.

@@ -46,7 +46,7 @@ bool Tiling::holdsAttention(const HeadShape &shape, int64_t queries,
   // Two slots of keys and of values, and room for exchanges.
   bool fits =
       2 * bytes + queries * keys * 4 <= target.shared.maxBytesPerWorkgroup;
-  return fits && words / lanes <= registersPerLane(waves) / 2;
+  return fits && words / lanes <= target.execution.registersOf(waves) / 2;
 }
 
 /// The row of a matrix unit that multiplies a tile of queries and keys from
@@ -86,8 +86,9 @@ static bool canHaveRoles(const HeadShape &shape, const PrefillTile &tile,
 /// once and results in chunks.
 bool Tiling::holdsSums(const HeadShape &shape, const PrefillTile &tile,
                        const MmaRow &row) const {
-  int64_t registers = tile.hasRoles ? registersOfRole(tile.waves)
-                                    : registersPerLane(tile.waves);
+  int64_t registers = tile.hasRoles
+                          ? target.execution.registersOfRole(tile.waves)
+                          : target.execution.registersOf(tile.waves);
   int64_t most = registers * tile.waves * target.execution.waveSize;
   int64_t scores = tile.queries * tile.keys, weights = scores / 2;
   int64_t results = tile.queries * shape.valueDim;

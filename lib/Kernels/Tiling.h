@@ -137,11 +137,6 @@ private:
                             const MmaRow *row) const;
   /// Whether the instruction of the tile runs beside the waves that ask for it.
   bool multipliesBeside(const LinearShape &shape, const LinearTile &tile) const;
-  /// Registers of 4 bytes that a lane of such a workgroup can have.
-  int64_t registersPerLane(int64_t waves) const;
-  /// The same beside waves that copy and ask for products, which leave theirs
-  /// where the target can: what schedule-specialise makes of it.
-  int64_t registersOfRole(int64_t waves) const;
   /// Whether the sums of a tile and its epilogue fit into registers.
   bool holdsSums(const LinearShape &shape, const LinearTile &tile,
                  const MmaRow &row) const;

@@ -62,9 +62,6 @@ using namespace mlir;
 using namespace modelc;
 using namespace modelc::schedule;
 
-/// Enough for addresses of copies.
-constexpr int64_t kLoadRegisters = 40;
-
 //===----------------------------------------------------------------------===//
 // Legality
 //===----------------------------------------------------------------------===//
@@ -132,19 +129,12 @@ void Specialise::setRegisters() {
       (isIntoTensor() && !exceedsLaunch())) {
     return;
   }
-  int64_t granule = execution.registerGranule;
-  int64_t waves = kernel.getWaves(), all = waves + kWavesOfGroup;
-  int64_t atLaunch = llvm::alignDown(
-      std::min(execution.maxRegistersPerThread,
-               execution.registerBytesPerUnit / 4 / (all * execution.waveSize)),
-      granule);
-  int64_t left = atLaunch * all - kLoadRegisters * kWavesOfGroup;
-  int64_t most = llvm::alignDown(
-      std::min(execution.maxRegistersPerThread, left / waves), granule);
-  if (most > atLaunch) {
+  int64_t waves = kernel.getWaves();
+  int64_t most = execution.registersOfRole(waves);
+  if (most > execution.registersOf(waves + kWavesOfGroup)) {
     loadWaves = kWavesOfGroup - (isIntoTensor() ? 1 : 0);
     matrixRegisters = most;
-    loadRegisters = kLoadRegisters;
+    loadRegisters = kCopyRegisters;
   }
 }
 

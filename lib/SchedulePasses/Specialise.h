@@ -14,9 +14,6 @@
 
 namespace modelc {
 
-/// Waves that change their registers together.
-constexpr int64_t kWavesOfGroup = 4;
-
 class Specialise {
 public:
   Specialise(schedule::KernelOp kernel, const Target &target)

@@ -20,13 +20,12 @@ bool Specialise::isFresh() {
 /// Whether sums and half as many products, a quarter more for addresses, exceed
 /// what a lane of all roles can have.
 bool Specialise::exceedsLaunch() {
-  const Execution &execution = target.execution;
-  int64_t lanes = kernel.getWaves() * execution.waveSize, sums = 0;
+  int64_t waves = kernel.getWaves(), sums = 0;
+  int64_t lanes = waves * target.execution.waveSize;
   for (MmaOp mma : ring->mmas) {
     sums += mma.getAccumulator().getType().getNumElements() / lanes;
   }
-  int64_t registers = execution.registerBytesPerUnit / 4 /
-                      (lanes + kWavesOfGroup * execution.waveSize);
+  int64_t registers = target.execution.registersOf(waves + kWavesOfGroup);
   return isFresh() && 4 * (sums + sums / 2) > 3 * registers;
 }
 
