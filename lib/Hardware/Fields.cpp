@@ -194,10 +194,11 @@ static const std::vector<Field<Target>> kTargetFields = {
           "domain"),
     field("link.library_pair_latency", &T::link, &Link::pairLatency, "s",
           "the same on two", kOptional),
+    field("link.library_pipeline", &T::link, &Link::libraryPipelineBytes, "B",
+          "that a device has under way in its slots, absent = next to none",
+          kOptional),
     field("link.message_latency", &T::link, &Link::messageLatency, "s",
           "a small write to a peer until it is seen"),
-    field("link.reduces_in_fabric", &T::link, &Link::reducesInFabric, "",
-          "the switches add"),
     field("link.network_bandwidth", &T::link, &Link::networkBandwidth, "B/s",
           "of one GPU beyond the domain, one direction"),
     field("link.network_latency", &T::link, &Link::networkLatency, "s",
@@ -247,7 +248,13 @@ static const std::vector<Field<Target>> kTargetFields = {
     field("efficiency.attention", &T::efficiency, &Efficiency::attention, "",
           "of memory bandwidth, decode attention", kFraction),
     field("efficiency.link", &T::efficiency, &Efficiency::link, "",
-          "of link bandwidth, large messages", kFraction),
+          "of link bandwidth, large writes to peers", kFraction),
+    field("efficiency.library", &T::efficiency, &Efficiency::library, "",
+          "of link bandwidth, large calls of the communication library",
+          kFraction),
+    field("efficiency.switches", &T::efficiency, &Efficiency::switches, "",
+          "of what large calls reach, where switches add; absent = none do",
+          kOptional),
 };
 
 static const std::vector<Field<MmaRow>> kMmaFields = {
