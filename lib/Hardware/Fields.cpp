@@ -206,8 +206,10 @@ static const std::vector<Field<Target>> kTargetFields = {
 
     field("launch.gap", &T::launch, &Launch::gap, "s",
           "kernel to kernel inside a graph"),
+    field("launch.engine_gap", &T::launch, &Launch::engineGap, "s",
+          "the same of engines' kernels, which measurements are of", kOptional),
     field("launch.ramp", &T::launch, &Launch::ramp, "s",
-          "beyond the gap, until a streaming kernel runs at full rate"),
+          "time constant with which memory comes to its full rate"),
     field("launch.host", &T::launch, &Launch::hostLaunch, "s",
           "one launch from the host"),
     field("launch.graph_replay", &T::launch, &Launch::graphReplay, "s",

@@ -258,7 +258,8 @@ struct Link {
 /// [launch]
 struct Launch {
   double gap = 0;         // s, kernel to kernel inside a graph
-  double ramp = 0;        // s, more until a streaming kernel runs at full rate
+  double engineGap = 0;   // s, the same of engines' kernels; 0: not known
+  double ramp = 0;        // s, time constant of the rate of device memory
   double hostLaunch = 0;  // s, one launch from the host
   double graphReplay = 0; // s, fixed cost of starting a graph
 };
