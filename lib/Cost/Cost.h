@@ -341,6 +341,11 @@ void registerCostPasses();
 /// reach 0.48, 0.76 and 0.96 of what more of them do (test/gpu/facts.cu).
 double queuedClocks(double busy, double waiting);
 
+/// Clocks that memory takes longer than the `busy` ones of its full rate, which
+/// it approaches with the time constant `ramp`: with
+/// busy = t - ramp (1 - exp(-t / ramp)), t - busy.
+double lagClocks(double busy, double ramp);
+
 } // namespace modelc
 
 #endif // LIB_COST_COST_H

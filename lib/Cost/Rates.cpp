@@ -99,6 +99,19 @@ Clocks Rates::clocksBelowL2(double lastLevelBytes, double memoryBytes,
   return clocks;
 }
 
+double lagClocks(double busy, double ramp) {
+  constexpr unsigned kSteps = 6;
+  if (busy <= 0 || ramp <= 0) {
+    return 0;
+  }
+  double clocks = busy + ramp; // by Newton's method from above
+  for (unsigned i = 0; i < kSteps; ++i) {
+    double missing = std::exp(-clocks / ramp);
+    clocks -= (clocks - ramp * (1 - missing) - busy) / (1 - missing);
+  }
+  return clocks - busy;
+}
+
 double queuedClocks(double busy, double waiting) {
   constexpr double kExponent = 2.65;
   auto [smaller, larger] = std::minmax(busy, waiting);

@@ -333,12 +333,15 @@ RoundTime RoundTimer::time(Others others) {
   return round;
 }
 
-/// A streaming kernel needs some time until memory runs at its full rate; once,
-/// in its first round.
+/// A kernel that streams for long needs all of `launch.ramp` until memory runs
+/// at its full rate, a short one is over before; once, in its first round.
 static void addRamp(KernelTime &time, const Rates &rates) {
   bool several = time.fullRounds > 0;
   const RoundTime &first = several ? time.full : time.last;
-  double streamed = first.totals[unsigned(Resource::Memory)] + rates.rampClocks;
+  unsigned memory = unsigned(Resource::Memory);
+  double busy =
+      time.fullRounds * time.full.totals[memory] + time.last.totals[memory];
+  double streamed = first.totals[memory] + lagClocks(busy, rates.rampClocks);
   time.rampClocks = std::max(0.0, streamed - first.clocks);
   time.clocks += time.rampClocks;
   if (time.rampClocks > 0 && 2 * first.clocks > time.clocks) {

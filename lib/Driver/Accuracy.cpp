@@ -19,11 +19,15 @@ static double quantile(ArrayRef<double> sorted, double part) {
 }
 
 /// What the machine needs at least, where `cached` bytes were not read again.
-/// Of an all-reduce each device lacks the sum over the others, whoever adds.
+/// Of an all-reduce each device lacks the sum over the others, whoever adds; of
+/// other collectives the slices of the others.
 static double secondsAtLeast(const MeasuredRow &row, const Target &target,
                              double cached) {
   if (row.elements > 0) {
-    return row.devices > 1 ? row.bytes() / target.link.bandwidth : 0;
+    bool isAdded = row.kind == Measurement::AllReduce;
+    double others = (row.devices - 1.0) / row.devices;
+    double part = row.devices > 1 && isAdded ? 1 : others;
+    return part * row.bytes() / target.link.bandwidth;
   }
   double peak = matrixPeak(row.type, target);
   return std::max(peak > 0 ? row.flop() / peak : 0,

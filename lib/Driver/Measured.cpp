@@ -23,7 +23,7 @@ StringRef modelc::nameOf(Measurement kind) {
   case Measurement::AllReduce:
     return "all-reduce";
   case Measurement::Collective:
-    return "all-reduce of the library";
+    return "collective of the library";
   }
   llvm_unreachable("all kinds have a name");
 }

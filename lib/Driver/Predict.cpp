@@ -13,12 +13,26 @@
 using namespace mlir;
 using namespace modelc;
 
+static bool isAttention(const MeasuredRow &row) {
+  return row.kind == Measurement::Prefill || row.kind == Measurement::Decode;
+}
+
+/// Kernels of an engine's layer follow one another as the engine starts them.
+static Target asEnginesRun(const MeasuredRow &row, Target target) {
+  Launch &launch = target.launch;
+  if ((row.isLayer || isAttention(row)) && launch.engineGap > 0) {
+    launch.gap = launch.engineGap;
+  }
+  return target;
+}
+
 namespace {
 /// The rows of one shape: kernels are chosen once, for all their sizes.
 class ShapePredictor {
 public:
   ShapePredictor(ArrayRef<RowPrediction *> rows, const Target &target)
-      : rows(rows), first(*rows.front()->row), target(target) {}
+      : rows(rows), first(*rows.front()->row),
+        target(asEnginesRun(first, target)) {}
   void run();
 
 private:
@@ -29,7 +43,7 @@ private:
 
   ArrayRef<RowPrediction *> rows;
   const MeasuredRow &first;
-  const Target &target;
+  const Target target;
   /// The first message since it was cleared: the reason of a row, not of the
   /// run.
   std::string why;
@@ -47,9 +61,8 @@ CompileOptions ShapePredictor::optionsOfAll() const {
   RequestShape &workload = options.workload;
   for (const RowPrediction *prediction : rows) {
     const MeasuredRow &row = *prediction->row;
-    bool isAttention = row.sequences > 0;
     workload.batch =
-        std::max(workload.batch, isAttention ? row.sequences : row.rows());
+        std::max(workload.batch, isAttention(row) ? row.sequences : row.rows());
     // Kernels serve the tokens of all sequences of a prefill step.
     workload.inputLength =
         std::max({workload.inputLength, row.past + row.newTokens,
@@ -98,10 +111,8 @@ static void leaveInCache(const MeasuredRow &row, const Target &target,
 /// Measured attention is the one layer of a graph that is launched again and
 /// again: its first kernel follows as kernels do that the host launches.
 static double secondsOfReplay(const MeasuredRow &row, const Target &target) {
-  bool isAttention =
-      row.kind == Measurement::Prefill || row.kind == Measurement::Decode;
   const Launch &launch = target.launch;
-  return isAttention ? std::max(0.0, launch.hostLaunch - launch.gap) : 0;
+  return isAttention(row) ? std::max(0.0, launch.hostLaunch - launch.gap) : 0;
 }
 
 void ShapePredictor::predict(ModuleOp module, PlanCoster &plans,
@@ -134,10 +145,13 @@ void ShapePredictor::predict(ModuleOp module, PlanCoster &plans,
   prediction.seconds += secondsOfReplay(*prediction.row, target);
 }
 
+/// Tables of the library keep the time of the fastest collective of a size,
+/// which is one that adds nothing on its way: some are shorter than an
+/// all-reduce can be.
 void ShapePredictor::predictCollective(RowPrediction &prediction) {
   const MeasuredRow &row = *prediction.row;
   FailureOr<KernelCost> cost =
-      costCollective("all_reduce", row.bytes(), row.devices, target);
+      costCollective("all_gather", row.bytes(), row.devices, target);
   if (succeeded(cost)) {
     prediction.seconds = cost->expectation.seconds;
     prediction.limit = cost->expectation.limit;

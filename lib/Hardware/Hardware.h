@@ -253,13 +253,13 @@ struct Cache {
 /// [link]: between the GPUs of a scale-up domain, and beyond it.
 struct Link {
   std::string kind;
-  int64_t domain = 0;           // GPUs that reach each other
-  double bandwidth = 0;         // B/s of one GPU, one direction, to all peers
-  double pairBandwidth = 0;     // B/s from one GPU to one peer
-  double libraryLatency = 0;    // s, a small call of the library on 8 GPUs
-  double pairLatency = 0;       // s, the same on two; 0: not known
-  double messageLatency = 0;    // s, a small write to a peer
-  bool reducesInFabric = false; // switches add
+  int64_t domain = 0;        // GPUs that reach each other
+  double bandwidth = 0;      // B/s of one GPU, one direction, to all peers
+  double pairBandwidth = 0;  // B/s from one GPU to one peer
+  double libraryLatency = 0; // s, a small call of the library on 8 GPUs
+  double pairLatency = 0;    // s, the same on two; 0: not known
+  double libraryPipelineBytes = 0; // that the library has under way
+  double messageLatency = 0;       // s, a small write to a peer
   double networkBandwidth =
       0;                     // B/s of one GPU, one direction, beyond the domain
   double networkLatency = 0; // s
@@ -268,7 +268,8 @@ struct Link {
 /// [launch]
 struct Launch {
   double gap = 0;         // s, kernel to kernel inside a graph
-  double ramp = 0;        // s, more until a streaming kernel runs at full rate
+  double engineGap = 0;   // s, the same of engines' kernels; 0: not known
+  double ramp = 0;        // s, time constant of the rate of device memory
   double hostLaunch = 0;  // s, one launch from the host
   double graphReplay = 0; // s, fixed cost of starting a graph
 };
@@ -300,7 +301,9 @@ struct Efficiency {
   double read = 1;      // of memory bandwidth, a read of more than 1 GB
   double copy = 1;      // of memory bandwidth
   double attention = 1; // of memory bandwidth, decode attention
-  double link = 1;      // of link bandwidth
+  double link = 1;      // of link bandwidth, writes to peers
+  double library = 1;   // of link bandwidth, calls of the library
+  double switches = 0;  // of what calls reach, where switches add; 0: none do
 };
 
 /// A machine. Plain data in SI base units (B, s, J, W, Hz, flop).

@@ -343,8 +343,9 @@ double LinearPreview::seconds(const LinearTile &tile, const MmaRow &row) const {
     clocks += last;
   }
   // Memory takes a while until it runs at its full rate.
-  double streamed = firstActive * (one.trips * one.memory + one.memoryAtEnd) +
-                    target.launch.ramp * clockHz;
+  double ofOne = one.trips * one.memory + one.memoryAtEnd;
+  double streamed = firstActive * ofOne +
+                    lagClocks(one.count * ofOne, target.launch.ramp * clockHz);
   clocks += std::max(0.0, streamed - first);
   return target.launch.gap + std::max(clocks / clockHz, powerSeconds(one)) +
          (tile.splits > 1 ? addingSeconds(tile) : quantisingSeconds());
@@ -352,5 +353,6 @@ double LinearPreview::seconds(const LinearTile &tile, const MmaRow &row) const {
 
 double LinearPreview::memorySeconds() const {
   double clocks = (operands + results) / bytesPerClock(operands, results);
-  return target.launch.gap + target.launch.ramp + clocks / clockHz;
+  double lag = lagClocks(clocks, target.launch.ramp * clockHz);
+  return target.launch.gap + (clocks + lag) / clockHz;
 }

@@ -5,7 +5,7 @@
 // Long sums of few columns are cut, also of many rows, while the parts stay in
 // the last cache; where the grid fills the machine nothing is.
 // CHECK-DAG: schedule.kernel @linear_64x16384_bf16_16x{{.*}} guard [#schedule.range<"m", 1 to {{.*}}note = "{{[^"]*}}, {{[1-9][0-9]}} parts of the sum
-// CHECK-DAG: schedule.kernel @linear_64x16384_bf16_{{.*}} to 2048>{{.*}}note = "{{[^"]*}} parts of the sum
+// CHECK-DAG: schedule.kernel @linear_64x16384_bf16_{{.*}} to 2816>{{.*}}note = "{{[^"]*}} parts of the sum
 // CHECK-DAG: schedule.kernel @linear_16384x64_bf16_{{.*}} to 16384>] {{.*}}note = "{{[0-9x]+}}, {{[48]}} waves{{(, weight first)?}}: best preview
 
 // Where every workgroup has a unit of its own, its ring takes all there is.
