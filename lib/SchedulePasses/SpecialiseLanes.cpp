@@ -30,18 +30,20 @@ using namespace modelc::schedule;
 // Conditions
 //===----------------------------------------------------------------------===//
 
-/// A loop of 0 or 1 trips that holds all that the grid does but for numbers.
-static LoopOp conditionOf(LoopOp grid) {
-  Operation *last = grid.getYield()->getPrevNode();
-  auto loop = dyn_cast_or_null<LoopOp>(last);
+/// A loop of 0 or 1 trips that holds all that the grid does but for numbers,
+/// and asks memory for none.
+void Specialise::findCondition() {
+  auto loop =
+      dyn_cast_or_null<LoopOp>(kernel.getGrid().getYield()->getPrevNode());
   bool isCondition =
       loop && loop.getInits().empty() &&
       loop.getUpperBounds()[0].getDefiningOp<arith::SelectOp>() &&
-      loop.getInductionVars()[0].use_empty();
-  return isCondition ? loop : LoopOp();
+      loop.getInductionVars()[0].use_empty() &&
+      llvm::all_of(loop.getBody().getOps<LoadOp>(), [](LoadOp load) {
+        return isa<TileType>(load.getResult().getType());
+      });
+  condition = isCondition ? loop : LoopOp();
 }
-
-void Specialise::findCondition() { condition = conditionOf(kernel.getGrid()); }
 
 Block &Specialise::work() {
   LoopOp around = condition ? condition : kernel.getGrid();
