@@ -133,6 +133,12 @@ static StringRef queueFunction(Queue queue) {
 /// The last statistic of rows that waves compute beside the products of a wait,
 /// or null.
 static ReduceOp besideProducts(WaitOp wait) {
+  bool isOfProducts =
+      wait.getQueue() == Queue::Matrix ||
+      (wait.getBarrier() && isa<BarrierType>(wait.getBarrier().getType()));
+  if (!isOfProducts) {
+    return {};
+  }
   for (Operation *op = wait->getPrevNode(); op && !isa<MmaOp>(op);
        op = op->getPrevNode()) {
     if (auto reduce = dyn_cast<ReduceOp>(op)) {
@@ -143,13 +149,13 @@ static ReduceOp besideProducts(WaitOp wait) {
 }
 
 LogicalResult KernelPrinter::printWait(WaitOp op) {
+  if (ReduceOp reduce = besideProducts(op)) {
+    line("computeFirst(" + text(reduce.getResult()) + ");");
+  }
   if (op.getQueue()) {
     std::string arguments;
     if (*op.getQueue() == Queue::Matrix) {
       arguments = llvm::join(doneAfter(op), ", ");
-      if (ReduceOp reduce = besideProducts(op)) {
-        line("computeFirst(" + text(reduce.getResult()) + ");");
-      }
     }
     line(queueFunction(*op.getQueue()) + "<" +
          Twine(op.getPending().value_or(0)) + ">(" + arguments + ");");
