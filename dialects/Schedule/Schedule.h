@@ -38,6 +38,8 @@ inline constexpr int64_t kScalesPerWord = 4;
 int64_t tensorColumns(TileType place);
 /// Whether a place holds words of scales.
 bool holdsScales(TileType place);
+/// The waves that run an op: of its role, or of the kernel.
+int64_t wavesOf(mlir::Operation *op);
 
 /// One amount of work of one execution of an op by one workgroup.
 struct Work {

@@ -25,6 +25,11 @@ LoopOp KernelOp::getGrid() {
   return {};
 }
 
+int64_t schedule::wavesOf(Operation *op) {
+  auto role = op->getParentOfType<RoleOp>();
+  return role ? role.getWaves() : op->getParentOfType<KernelOp>().getWaves();
+}
+
 bool SizeDemand::holds(int64_t size) const {
   return llvm::any_of(ranges, [&](RangeAttr r) { return r.contains(size); });
 }

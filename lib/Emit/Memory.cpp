@@ -165,9 +165,7 @@ LogicalResult KernelPrinter::printCopy(CopyOp op) {
     return op.emitOpError("expected a limit of columns that is a multiple of ")
            << target.copy.bytesPerLane << " bytes in an asynchronous copy";
   }
-  auto role = op->getParentOfType<RoleOp>();
-  int64_t waves = role ? role.getWaves() : kernel.getWaves();
-  line("copyTile<" + Twine(waves) + ">(" + place + ", " + viewText(access) +
-       ");");
+  line("copyTile<" + Twine(wavesOf(op)) + ">(" + place + ", " +
+       viewText(access) + ");");
   return success();
 }

@@ -1,5 +1,4 @@
 #include "lib/SchedulePasses/Flattener.h"
-#include "lib/SchedulePasses/Machine.h"
 #include "lib/SchedulePasses/Trips.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -51,11 +50,6 @@ int64_t Flattener::evaluate(Value value) {
 //===----------------------------------------------------------------------===//
 // Loops
 //===----------------------------------------------------------------------===//
-
-/// A loop of 0 or 1 trips.
-static bool isCondition(LoopOp loop) {
-  return loop.getUpperBounds()[0].getDefiningOp<arith::SelectOp>() != nullptr;
-}
 
 /// Whether a walk finds an op of these kinds below `loop`.
 template <typename... Ops>

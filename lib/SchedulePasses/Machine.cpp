@@ -48,11 +48,6 @@ LogicalResult modelc::runOnKernels(ModuleOp module, StringRef targetsDir,
   return success();
 }
 
-int64_t modelc::wavesOf(Operation *op) {
-  auto role = op->getParentOfType<RoleOp>();
-  return role ? role.getWaves() : op->getParentOfType<KernelOp>().getWaves();
-}
-
 std::string modelc::targetSpelling(Type type) {
   std::string name;
   llvm::raw_string_ostream os(name);

@@ -49,9 +49,6 @@ mlir::LogicalResult countWaits(schedule::KernelOp kernel, const Target &target);
 mlir::LogicalResult countWaitsUnproven(schedule::KernelOp kernel,
                                        const Target &target);
 
-/// The waves that run an op: of its role, or of the kernel.
-int64_t wavesOf(mlir::Operation *op);
-
 /// An element type as target files spell it: "bf16", "f8E4M3FN".
 std::string targetSpelling(mlir::Type type);
 

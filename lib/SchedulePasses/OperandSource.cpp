@@ -1,4 +1,5 @@
 #include "lib/SchedulePasses/OperandSource.h"
+#include "lib/SchedulePasses/Trips.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
@@ -104,10 +105,8 @@ bool modelc::isStoredByWaves(MmaOp mma, Value operand, const Target &target) {
 bool modelc::isRepeated(Operation *op) {
   auto loop = op->getParentOfType<LoopOp>();
   for (; loop; loop = loop->getParentOfType<LoopOp>()) {
-    bool isCondition =
-        loop.getUpperBounds()[0].getDefiningOp<arith::SelectOp>() != nullptr;
     bool isGrid = loop.getKind() == LoopKind::Workgroups;
-    if (isGrid ? loop.getPersistent() : !isCondition) {
+    if (isGrid ? loop.getPersistent() : !isCondition(loop)) {
       return true;
     }
   }
@@ -184,9 +183,7 @@ static MapOp mapWithin(LoopOp loop) {
   Value yielded =
       loop.getInits().size() == 1 ? loop.getYield().getValues()[0] : Value();
   auto map = yielded ? yielded.getDefiningOp<MapOp>() : MapOp();
-  bool isCondition =
-      loop.getUpperBounds()[0].getDefiningOp<arith::SelectOp>() != nullptr;
-  return map && isCondition && map->getBlock() == &body &&
+  return map && isCondition(loop) && map->getBlock() == &body &&
                  loop.getCarried()[0].hasOneUse()
              ? map
              : MapOp();

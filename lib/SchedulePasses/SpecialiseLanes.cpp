@@ -35,14 +35,13 @@ using namespace modelc::schedule;
 void Specialise::findCondition() {
   auto loop =
       dyn_cast_or_null<LoopOp>(kernel.getGrid().getYield()->getPrevNode());
-  bool isCondition =
-      loop && loop.getInits().empty() &&
-      loop.getUpperBounds()[0].getDefiningOp<arith::SelectOp>() &&
+  bool holdsAll =
+      loop && loop.getInits().empty() && isCondition(loop) &&
       loop.getInductionVars()[0].use_empty() &&
       llvm::all_of(loop.getBody().getOps<LoadOp>(), [](LoadOp load) {
         return isa<TileType>(load.getResult().getType());
       });
-  condition = isCondition ? loop : LoopOp();
+  condition = holdsAll ? loop : LoopOp();
 }
 
 Block &Specialise::work() {

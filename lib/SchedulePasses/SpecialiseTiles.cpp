@@ -38,10 +38,8 @@ bool Specialise::fillsUnit() {
 /// tile to tile: 192 x 128 in 8 bits spilled 52.
 bool Specialise::canPersist() {
   LoopOp loop = ring->loop, grid = kernel.getGrid();
-  if (copiesByLanes()) {
-    return false;
-  }
-  bool sameTrips = constantIndex(loop.getUpperBounds()[0]).value_or(1) > 1 &&
+  bool sameTrips = !copiesByLanes() &&
+                   constantIndex(loop.getUpperBounds()[0]).value_or(1) > 1 &&
                    constantIndex(loop.getLowerBounds()[0]) == 0 &&
                    loop.getSteps().empty() &&
                    ring->announce.getTrip()[0] == loop.getInductionVars()[0];

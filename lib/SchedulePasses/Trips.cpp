@@ -46,6 +46,10 @@ Value modelc::atTrip(OpBuilder &builder, Value value, LoopOp loop,
   return mapping.lookup(value);
 }
 
+bool modelc::isCondition(LoopOp loop) {
+  return loop.getUpperBounds()[0].getDefiningOp<arith::SelectOp>() != nullptr;
+}
+
 Value modelc::constantOf(OpBuilder &builder, Location loc, int64_t value) {
   return arith::ConstantIndexOp::create(builder, loc, value);
 }

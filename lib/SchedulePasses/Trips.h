@@ -18,6 +18,9 @@ bool isFunctionOfTrip(mlir::Value value, schedule::LoopOp loop);
 mlir::Value atTrip(mlir::OpBuilder &builder, mlir::Value value,
                    schedule::LoopOp loop, mlir::IRMapping &mapping);
 
+/// Whether a loop has 0 or 1 trips: a condition.
+bool isCondition(schedule::LoopOp loop);
+
 /// A constant of type index.
 mlir::Value constantOf(mlir::OpBuilder &builder, mlir::Location loc,
                        int64_t value);
