@@ -98,10 +98,17 @@ struct LinearTile {
   }
   /// Copies and products have waves of their own, where the target can.
   bool hasRoles = false;
-  /// Workgroups, neighbours along m, that multiply together.
+  /// Workgroups that multiply together: neighbours along the first operand of
+  /// the matrix instruction, m or, swapped, n.
   int64_t cluster = 1;
-  /// Neighbours along m, each of which loads a part of the weight for all.
+  /// Such neighbours, each of which loads a part of the other operand for all.
   int64_t sharers = 1;
+  int64_t neighbours() const { return cluster * sharers; }
+  /// A grid has whole groups of neighbours.
+  int64_t rowsOfNeighbours() const { return isSwapped ? m : m * neighbours(); }
+  int64_t columnsOfNeighbours() const {
+    return isSwapped ? n * neighbours() : n;
+  }
   /// Of the ring of operands, at most; 0: as the pipeline chooses.
   int64_t slots = 0;
   /// Of the kernel that adds the parts: rows and columns of d.

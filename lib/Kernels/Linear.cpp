@@ -359,12 +359,18 @@ KernelOp kernels::buildLinear(OpBuilder &builder, const Label &label,
   Scalar columnTiles = k.constant(llvm::divideCeil(shape.columns, tile.n));
   SmallVector<Axis> axes = {{"row_tile", rowTiles},
                             {"column_tile", columnTiles}};
+  // Neighbours lie along the first axis.
+  bool isTurned = tile.isSwapped && tile.neighbours() > 1;
+  if (isTurned) {
+    std::swap(axes[0], axes[1]);
+  }
   if (tile.splits > 1) {
     axes.push_back({"part", k.constant(tile.splits)});
   }
   k.grid(axes, [&](ArrayRef<Scalar> index) {
-    Scalar row = k.name("row", index[0] * static_cast<double>(tile.m));
-    Scalar column = k.name("column", index[1] * static_cast<double>(tile.n));
+    Scalar row = k.name("row", index[isTurned] * static_cast<double>(tile.m));
+    Scalar column =
+        k.name("column", index[!isTurned] * static_cast<double>(tile.n));
     Scalar part = tile.splits > 1 ? index[2] : k.constant(0);
     SmallVector<Part> rows = split(row, tile.rowParts());
     SmallVector<Part> columns = split(column, tile.columnParts(shape));
@@ -381,8 +387,8 @@ KernelOp kernels::buildLinear(OpBuilder &builder, const Label &label,
   if (tile.slots) {
     kernel->setAttr("slots", builder.getI64IntegerAttr(tile.slots));
   }
-  if (tile.cluster * tile.sharers > 1) {
-    kernel.setCluster(tile.cluster * tile.sharers);
+  if (tile.neighbours() > 1) {
+    kernel.setCluster(tile.neighbours());
   }
   return kernel;
 }

@@ -169,32 +169,56 @@ SmallVector<LinearTile> Tiling::sums(const LinearShape &shape, Range rows,
   return found ? SmallVector<LinearTile>{*found} : SmallVector<LinearTile>();
 }
 
+/// Tiles of `m` rows of the first operand and `n` of the other, of workgroups
+/// that multiply together.
+static SmallVector<LinearTile> togetherTiles(const LinearShape &shape,
+                                             const MmaRow &row, int64_t n,
+                                             bool isSwapped) {
+  SmallVector<LinearTile> tiles;
+  for (int64_t kBytes : {128, 256}) {
+    LinearTile tile{row.m, n, stepOf(kBytes, shape.element)};
+    if (isSwapped) {
+      std::swap(tile.m, tile.n);
+    }
+    tile.isSwapped = isSwapped;
+    tile.cluster = row.workgroups;
+    tile.hasRoles = true;
+    tile.waves = shape.blockScales.isByKernel() ? kWavesThatAdd : tile.waves;
+    tiles.push_back(tile);
+  }
+  return tiles;
+}
+
 SmallVector<LinearTile> Tiling::paired(const LinearShape &shape,
                                        Range rows) const {
   int64_t judged = std::min(rows.maximum, kJudgedRows);
   LinearPreview preview(target, shape, judged);
   SmallVector<LinearTile> tiles;
-  for (const MmaRow *row : rowsFor(shape)) {
-    if (row->workgroups == 1 || judged < row->workgroups * row->m) {
-      continue;
-    }
-    for (int64_t n = row->nMax; n >= std::max(row->nMin, row->m); n /= 2) {
-      std::optional<std::pair<double, LinearTile>> best;
-      for (int64_t kBytes : {128, 256}) {
-        LinearTile tile{row->m, n, stepOf(kBytes, shape.element)};
-        tile.cluster = row->workgroups;
-        tile.hasRoles = true;
-        tile.waves =
-            shape.blockScales.isByKernel() ? kWavesThatAdd : tile.waves;
-        if (reasonAgainst(shape, tile, row).empty()) {
-          double seconds = preview.seconds(tile, *row);
-          if (!best || seconds < best->first) {
-            best = {seconds, tile};
-          }
+  auto addBest = [&](const MmaRow &row, ArrayRef<LinearTile> alike) {
+    std::optional<std::pair<double, LinearTile>> best;
+    for (const LinearTile &tile : alike) {
+      if (reasonAgainst(shape, tile, &row).empty()) {
+        double seconds = preview.seconds(tile, row);
+        if (!best || seconds < best->first) {
+          best = {seconds, tile};
         }
       }
-      if (best) {
-        tiles.push_back(best->second);
+    }
+    if (best) {
+      tiles.push_back(best->second);
+    }
+  };
+  for (const MmaRow *row : rowsFor(shape)) {
+    if (row->workgroups == 1) {
+      continue;
+    }
+    int64_t together = row->workgroups * row->m;
+    for (int64_t n = row->nMax; n >= std::max(row->nMin, row->m); n /= 2) {
+      if (judged >= together) {
+        addBest(*row, togetherTiles(shape, *row, n, false));
+      }
+      if (shape.columns >= together) {
+        addBest(*row, togetherTiles(shape, *row, n, true));
       }
     }
   }

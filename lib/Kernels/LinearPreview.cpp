@@ -189,14 +189,20 @@ LinearPreview::Workgroup LinearPreview::describe(const LinearTile &tile,
   auto m = static_cast<double>(tile.m), n = static_cast<double>(tile.n);
   auto k = static_cast<double>(tile.k);
   Workgroup one;
-  auto cluster = static_cast<double>(tile.cluster);
-  double tileRows = std::ceil(rows / (m * cluster)) * cluster;
-  one.count = tileRows * std::ceil(static_cast<double>(shape.columns) / n) *
-              static_cast<double>(tile.splits);
+  auto tilesOf = [](double extent, double size, int64_t ofNeighbours) {
+    auto together = static_cast<double>(ofNeighbours);
+    return std::ceil(extent / together) * together / size;
+  };
+  double tileRows = tilesOf(rows, m, tile.rowsOfNeighbours());
+  one.count = tileRows * static_cast<double>(tile.splits) *
+              tilesOf(static_cast<double>(shape.columns), n,
+                      tile.columnsOfNeighbours());
   one.trips = static_cast<double>(
       llvm::divideCeil(llvm::divideCeil(shape.inputs, tile.k), tile.splits));
   one.aBytes = m * k * inputBytes;
-  one.bBytes = products * n * k * weightBytes / cluster;
+  one.bBytes = products * n * k * weightBytes;
+  (tile.isSwapped ? one.aBytes : one.bBytes) /=
+      static_cast<double>(tile.cluster);
   auto slotBytes = static_cast<int64_t>(one.aBytes + one.bBytes);
   int64_t most = target.shared.maxBytesPerWorkgroup;
   // Where products are added by waves, lanes copy.

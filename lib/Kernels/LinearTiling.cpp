@@ -97,7 +97,7 @@ const MmaRow *Tiling::rowFor(ArrayRef<const MmaRow *> rows,
   for (const MmaRow *row : rows) {
     // Workgroups that multiply together do so with all rows of an instruction.
     bool isTogether = row->workgroups == tile.cluster &&
-                      (tile.cluster == 1 || tile.m == row->m);
+                      (tile.cluster == 1 || orient(tile).first == row->m);
     if (isTogether && tile.k % row->k == 0 && isFirst(*row)) {
       if (size_t shared = sharedParts(*row)) {
         return shared == all ? row : nullptr;
@@ -161,13 +161,14 @@ bool Tiling::holdsSums(const LinearShape &shape, const LinearTile &tile,
                         : all + lanes * addresses(tile, row) < registers);
 }
 
-/// Workgroups that multiply together load a part of the weight each, and all of
-/// its scales.
+/// Workgroups that multiply together load a part of the second operand each,
+/// and all of its scales.
 static int64_t ringBytes(const LinearShape &shape, const LinearTile &tile) {
   auto bits = [](Type type) -> int64_t { return type.getIntOrFloatBitWidth(); };
-  int64_t ofWeight = products(shape) * tile.n / tile.cluster;
+  int64_t ofInput = tile.m, ofWeight = products(shape) * tile.n;
+  (tile.isSwapped ? ofInput : ofWeight) /= tile.cluster;
   int64_t column =
-      tile.m * bits(shape.element) + ofWeight * bits(shape.weightElement());
+      ofInput * bits(shape.element) + ofWeight * bits(shape.weightElement());
   int64_t scales =
       shape.blockScales.order.empty() ? 0 : tile.k / shape.blockScales.block;
   return tile.k * column / 8 + (tile.m + products(shape) * tile.n) * scales;
@@ -188,7 +189,8 @@ std::string Tiling::reasonAgainst(const LinearShape &shape,
   if (tile.isSwapped && areAlike && row->scope == MmaScope::Wave) {
     return "both orders are alike where operands lie in registers";
   }
-  if (tile.isSwapped && areAlike && tile.m == tile.n) {
+  if (tile.isSwapped && areAlike &&
+      tile.rowsOfNeighbours() == tile.columnsOfNeighbours()) {
     return "both orders are alike where tiles are square";
   }
   if (row->cSpace == OperandSpace::Tensor) {

@@ -24,14 +24,14 @@ struct LinearWriter {
   const LinearShape &shape;
   bool isSwapped;
   int64_t tileM, tileN; ///< of the product that is stored
-  bool isRagged;        ///< tiles reach beyond the last column
+  bool isRagged;        ///< some tile reaches beyond the last column
   mlir::Value aScale, wScale, bias, residual, d;
   Scalar m;
 
   LinearWriter(KernelBuilder &k, const LinearShape &shape,
                const LinearTile &tile)
       : k(k), shape(shape), isSwapped(tile.isSwapped), tileM(tile.m),
-        tileN(tile.n), isRagged(shape.columns % tile.n != 0) {}
+        tileN(tile.n), isRagged(shape.columns % tile.columnsOfNeighbours()) {}
 
   /// Whether the kernel multiplies by the scales of blocks.
   bool isGrouped() const { return shape.blockScales.isByKernel(); }

@@ -17,7 +17,8 @@
 // all read alike and sends it to all: the load is marked as `multicast`.
 //
 // The rows of the grid become a multiple of the cluster. What the added ones
-// read and write lies beyond the limits of every access.
+// read and write lies beyond the limits of every access. "Rows" are the first
+// axis of the grid: those of the weight where that is the first operand.
 //
 //===----------------------------------------------------------------------===//
 
@@ -58,6 +59,7 @@ private:
   LoadOp loadedAlike(MmaOp mma);
   Value growRows();
   bool endsInGroup(LoadOp load);
+  bool hasWholeClusters();
   bool clipsRows();
   void splitLoad(LoadOp load, Value rank);
 
@@ -169,10 +171,18 @@ bool PairWorkgroups::endsInGroup(LoadOp load) {
          ofGroup % (cluster * rows) == 0;
 }
 
-/// Whether every access that goes with the row says where rows end; a box of
-/// scales ends with its buffer, which holds those of whole groups of rows.
+bool PairWorkgroups::hasWholeClusters() {
+  std::optional<int64_t> rows =
+      constantIndex(kernel.getGrid().getUpperBounds()[0]);
+  return rows && *rows % cluster == 0;
+}
+
+/// Whether no row is added, or every access that goes with the row says where
+/// rows end; a box of scales ends with its buffer, which holds those of whole
+/// groups of rows.
 bool PairWorkgroups::clipsRows() {
-  return !kernel
+  return hasWholeClusters() ||
+         !kernel
               .walk([&](Operation *op) {
                 bool isOpen = false;
                 if (auto load = dyn_cast<LoadOp>(op)) {
