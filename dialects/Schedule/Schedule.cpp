@@ -252,10 +252,12 @@ LogicalResult TileType::verify(function_ref<InFlightDiagnostic()> emitError,
                        << shape.size() << " dimensions";
   }
   for (int64_t size : shape) {
-    if (!llvm::isPowerOf2_64(size)) {
+    bool isWhole =
+        space != Space::Register && size > 0 && size % kRowsOfWholeTile == 0;
+    if (!isWhole && !llvm::isPowerOf2_64(size)) {
       return emitError() << "expected powers of two as the extents of a tile, "
-                            "got "
-                         << size
+                            "or outside of registers multiples of "
+                         << kRowsOfWholeTile << ", got " << size
                          << "; ragged edges belong to 'valid' of the memory op";
     }
   }

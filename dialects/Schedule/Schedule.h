@@ -32,6 +32,10 @@ mlir::Type numberType(mlir::Type element);
 /// Scales of blocks lie packed in words of so many, neighbours along K.
 inline constexpr int64_t kScalesPerWord = 4;
 
+/// What divides the rows and columns of a tile outside of registers that are no
+/// power of two: boxes and descriptors go in groups of so many rows.
+inline constexpr int64_t kRowsOfWholeTile = 8;
+
 /// Columns of tensor memory that one slot of a place takes. 128 rows of an
 /// accumulator share a column. Words of scales lie in 32 lanes, which the
 /// others repeat.

@@ -144,13 +144,15 @@ def BufferType : ScheduleType<"Buffer", "buffer"> {
 }
 
 def TileType : ScheduleType<"Tile", "tile"> {
-  let summary = "A tile of power-of-two extents: a value or a place.";
+  let summary = "A tile, in registers of power-of-two extents: a value or a place.";
   let description = [{
     `!schedule.tile<64x128xf32>` is a value somewhere (plain form);
     `!schedule.tile<64x128xf32, register, #layout>` is a value in registers;
     `!schedule.tile<64x128xbf16, shared, #layout, slots = 3>` is a ring of three
     places, made by `alloc` and indexed by the logical trip number.
-    Two dimensions, row and column; a row statistic is `64x1`.
+    Two dimensions, row and column; a row statistic is `64x1`. Layouts are linear
+    over bits: that of a place of 192 rows is the one of 256, whose last rows do
+    not exist.
   }];
   let parameters = (ins ArrayRefParameter<"int64_t">:$shape, "::mlir::Type":$elementType,
                         DefaultValuedParameter<"::modelc::schedule::Space", "::modelc::schedule::Space::None">:$space,

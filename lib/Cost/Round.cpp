@@ -7,7 +7,7 @@
 
 namespace modelc {
 
-constexpr double kTilesFollowed = 12;
+constexpr double kTilesFollowed = 12, kTripsOfAllTiles = 1e6;
 
 Resource BlockTime::busiest() const {
   return Resource(std::max_element(resources.begin(), resources.end()) -
@@ -186,7 +186,14 @@ double RoundTimer::simulate(const Body &block,
   return simulateTrips(unit);
 }
 
-void RoundTimer::timeBlock(unsigned number,
+/// Whether roles share the trips of a block.
+static bool isOfRoles(const Body &block) {
+  return llvm::any_of(block.steps, [&](const Step &step) {
+    return step.stream != block.steps.front().stream;
+  });
+}
+
+void RoundTimer::timeBlock(unsigned number, Others others,
                            std::vector<BlockTime> &blocks) const {
   const Body &block = work.blocks[number];
   BlockTime &time = blocks[number];
@@ -203,7 +210,15 @@ void RoundTimer::timeBlock(unsigned number,
     }
   }
   bool isTile = work.follows && number == 0;
-  time.recurrence = followTrips(block, steps, isTile ? kTilesFollowed : 0);
+  // Roles go on to the trips of the next tile: the loop never fills anew.
+  bool goesOn = others == Others::Follow && number > 0 && isOfRoles(block);
+  time.recurrence = followTrips(block, steps,
+                                isTile   ? kTilesFollowed
+                                : goesOn ? kTripsOfAllTiles
+                                         : 0);
+  if (goesOn) {
+    time.recurrence.fill = 0;
+  }
   double busiest = time.resources[unsigned(time.busiest())];
   if (rates.view != View::Bound) {
     double memory = time.resources[unsigned(Resource::Memory)];
@@ -259,7 +274,7 @@ RoundTime RoundTimer::time(Others others) {
   round.load = load;
   round.blocks.resize(work.blocks.size());
   for (unsigned i = work.blocks.size(); i > 0; --i) {
-    timeBlock(i - 1, round.blocks); // nested blocks stand behind
+    timeBlock(i - 1, others, round.blocks); // nested blocks stand behind
   }
   countExecutions(round.blocks);
   for (unsigned b = 0; b < round.blocks.size(); ++b) {

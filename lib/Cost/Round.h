@@ -32,7 +32,8 @@ private:
   double latencyOf(const Step &step) const;
   unsigned groupsOf(const Body &block) const;
   double simulate(const Body &block, llvm::ArrayRef<StepTime> times) const;
-  void timeBlock(unsigned number, std::vector<BlockTime> &blocks) const;
+  void timeBlock(unsigned number, Others others,
+                 std::vector<BlockTime> &blocks) const;
   void countExecutions(std::vector<BlockTime> &blocks) const;
   std::string limitOfChain(const RoundTime &round) const;
 

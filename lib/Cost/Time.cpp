@@ -47,18 +47,19 @@ KernelTime timeOf(const KernelWork &work, const TrafficByAccess &traffic,
   double units = target.execution.units;
   double slots = units * workgroupsPerUnit;
   time.fullRounds = std::floor(count / slots);
+  bool follows = work.follows && count > slots;
+  if (follows && time.fullRounds * slots == count) {
+    --time.fullRounds; // the last tile takes its whole chain
+  }
   double rest = count - time.fullRounds * slots;
   if (time.fullRounds > 0) {
     bool several = time.fullRounds >= 2 && workgroupsPerUnit >= 2;
-    Others others = work.follows && count > slots ? Others::Follow
-                    : several                     ? Others::FillGaps
-                                                  : Others::None;
+    Others others = follows   ? Others::Follow
+                    : several ? Others::FillGaps
+                              : Others::None;
     time.full = RoundTimer(work, traffic, rates, {workgroupsPerUnit, slots})
                     .time(others);
     time.clocks += time.fullRounds * time.full.clocks;
-    if (others == Others::Follow && rest == 0) {
-      time.clocks += time.full.blocks[0].recurrence.fill; // of the last tile
-    }
     time.limit = time.full.limit;
   }
   if (rest > 0) {

@@ -126,9 +126,12 @@ std::string KernelPrinter::placeTypeName(TileType tile, StringRef wish) {
       columns.push_back(std::to_string(bit * elementBytes));
     }
   }
+  std::string ends = llvm::isPowerOf2_64(tile.getRows())
+                         ? ""
+                         : ", " + std::to_string(tile.getRows());
   std::string definition = "Shared<" + elementName(tile.getElementType()) +
                            ", Row<" + llvm::join(rows, ", ") + ">, Column<" +
-                           llvm::join(columns, ", ") + ">>";
+                           llvm::join(columns, ", ") + ">" + ends + ">";
   std::string &name = typeNames[definition];
   if (name.empty()) {
     name = names.fresh(capitalised(wish));

@@ -85,6 +85,8 @@ struct LinearTile {
   /// unit; the waves of one read for the next product while one runs.
   int64_t groups = 2;
   bool hasPieces() const { return piecesM * piecesN > 1; }
+  /// Rows or columns that are no power of two are those of one instruction.
+  bool isOneProduct = false;
   /// Rows and columns of the products, one for each pair of them: the pieces,
   /// or else the powers of two that add up to m and n, largest first; columns
   /// of as many products as the kernel has scales of the weight.
@@ -101,13 +103,15 @@ struct LinearTile {
   /// Workgroups that multiply together: neighbours along the first operand of
   /// the matrix instruction, m or, swapped, n.
   int64_t cluster = 1;
-  /// Such neighbours, each of which loads a part of the other operand for all.
+  bool isTogetherAlongN() const { return isSwapped && cluster > 1; }
+  /// Neighbours along m, each of which loads a part of the weight for all.
   int64_t sharers = 1;
-  int64_t neighbours() const { return cluster * sharers; }
   /// A grid has whole groups of neighbours.
-  int64_t rowsOfNeighbours() const { return isSwapped ? m : m * neighbours(); }
+  int64_t rowsOfNeighbours() const {
+    return isTogetherAlongN() ? m : m * cluster * sharers;
+  }
   int64_t columnsOfNeighbours() const {
-    return isSwapped ? n * neighbours() : n;
+    return isTogetherAlongN() ? n * cluster : n;
   }
   /// Of the ring of operands, at most; 0: as the pipeline chooses.
   int64_t slots = 0;
@@ -117,7 +121,7 @@ struct LinearTile {
   bool operator==(const LinearTile &) const = default;
 
 private:
-  static llvm::SmallVector<int64_t, 4> parts(int64_t size, int64_t pieces);
+  llvm::SmallVector<int64_t, 4> parts(int64_t size, int64_t pieces) const;
 };
 
 /// Arguments: a, w, [a_scales], [w_scales of blocks], [a_scale], [w_scale],

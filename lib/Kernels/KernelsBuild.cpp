@@ -198,6 +198,7 @@ static void buildLinearPart(const Request &r, bool isReduce) {
   tile.sharers = s.integer("sharers", 1);
   tile.piecesM = s.integer("pieces_m", 1);
   tile.piecesN = s.integer("pieces_n", 1);
+  tile.isOneProduct = s.flag("one_product");
   tile.hasRoles = s.flag("roles");
   tile.cluster = s.integer("cluster", tile.cluster);
   tile.slots = s.integer("slots", tile.slots);

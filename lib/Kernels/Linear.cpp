@@ -360,7 +360,7 @@ KernelOp kernels::buildLinear(OpBuilder &builder, const Label &label,
   SmallVector<Axis> axes = {{"row_tile", rowTiles},
                             {"column_tile", columnTiles}};
   // Neighbours lie along the first axis.
-  bool isTurned = tile.isSwapped && tile.neighbours() > 1;
+  bool isTurned = tile.isTogetherAlongN();
   if (isTurned) {
     std::swap(axes[0], axes[1]);
   }
@@ -387,8 +387,8 @@ KernelOp kernels::buildLinear(OpBuilder &builder, const Label &label,
   if (tile.slots) {
     kernel->setAttr("slots", builder.getI64IntegerAttr(tile.slots));
   }
-  if (tile.neighbours() > 1) {
-    kernel.setCluster(tile.neighbours());
+  if (tile.cluster * tile.sharers > 1) {
+    kernel.setCluster(tile.cluster * tile.sharers);
   }
   return kernel;
 }

@@ -87,14 +87,25 @@ static int64_t nextSplits(int64_t splits) {
   return splits + splits / (llvm::isPowerOf2_64(splits) ? 2 : 3);
 }
 
+/// Whether accumulators in turns leave no tensor memory to another workgroup.
+static bool fillsTensorMemory(const Target &target, const LinearShape &shape,
+                              const LinearTile &tile, const MmaRow &row) {
+  constexpr int64_t kTurns = 2;
+  int64_t sums = tile.m * tile.n * (shape.isSwiglu ? 2 : 1);
+  return tile.hasRoles && row.cSpace == OperandSpace::Tensor &&
+         2 * kTurns * sums > target.tensorMemory.columns * row.m;
+}
+
 /// Where every workgroup has a unit of its own, its ring takes all there is and
 /// its trips need.
 static void deepenRing(const Target &target, const LinearShape &shape,
-                       LinearTile &tile, Range rows) {
+                       LinearTile &tile, Range rows, const MmaRow &row) {
   constexpr int64_t kMostSlots = 8;
   int64_t grid = llvm::divideCeil(rows.maximum, tile.m) *
                  llvm::divideCeil(shape.columns, tile.n) * tile.splits;
-  if (grid <= target.execution.units && !tile.hasPieces()) {
+  bool isAlone = grid <= target.execution.units ||
+                 fillsTensorMemory(target, shape, tile, row);
+  if (isAlone && !tile.hasPieces()) {
     int64_t trips = llvm::divideCeil(shape.inputs, tile.k * tile.splits);
     tile.slots = std::clamp(trips, kMinSlots, kMostSlots);
   }
@@ -148,17 +159,18 @@ SmallVector<LinearTile> Tiling::sums(const LinearShape &shape, Range rows,
   MmaRows rowsOfTable = rowsFor(shape);
   LinearPreview preview(target, shape, std::min(rows.maximum, kJudgedRows));
   constexpr double kWorthJudging = 0.95; // as precise as a preview is
-  double least =
-      kWorthJudging * preview.seconds(best, *rowFor(rowsOfTable, shape, best));
+  const MmaRow *rowOfBest = rowFor(rowsOfTable, shape, best);
+  bool intoTensor = rowOfBest->cSpace == OperandSpace::Tensor;
+  double least = kWorthJudging * preview.seconds(best, *rowOfBest);
   std::optional<LinearTile> found;
   for (LinearTile &tile : tiles) {
     tile.hasRoles = best.hasRoles;
     tile.cluster = best.cluster;
+    tile.isOneProduct = intoTensor;
     const MmaRow *row = rowFor(rowsOfTable, shape, tile);
-    bool isAlike = tile.cluster == 1 || tile.isSwapped == best.isSwapped;
-    if (isAlike && reasonAgainst(shape, tile, row).empty()) {
+    if (reasonAgainst(shape, tile, row).empty()) {
       chooseReduce(tile, shape, target.execution.waveSize);
-      deepenRing(target, shape, tile, rows);
+      deepenRing(target, shape, tile, rows, *row);
       double seconds = preview.seconds(tile, *row);
       if (seconds < least) {
         least = seconds;
@@ -194,10 +206,11 @@ SmallVector<LinearTile> Tiling::paired(const LinearShape &shape,
   int64_t judged = std::min(rows.maximum, kJudgedRows);
   LinearPreview preview(target, shape, judged);
   SmallVector<LinearTile> tiles;
-  auto addBest = [&](const MmaRow &row, ArrayRef<LinearTile> alike) {
+  auto addBest = [&](const MmaRow &row, MutableArrayRef<LinearTile> alike) {
     std::optional<std::pair<double, LinearTile>> best;
-    for (const LinearTile &tile : alike) {
+    for (LinearTile &tile : alike) {
       if (reasonAgainst(shape, tile, &row).empty()) {
+        deepenRing(target, shape, tile, rows, row);
         double seconds = preview.seconds(tile, row);
         if (!best || seconds < best->first) {
           best = {seconds, tile};
@@ -215,10 +228,12 @@ SmallVector<LinearTile> Tiling::paired(const LinearShape &shape,
     int64_t together = row->workgroups * row->m;
     for (int64_t n = row->nMax; n >= std::max(row->nMin, row->m); n /= 2) {
       if (judged >= together) {
-        addBest(*row, togetherTiles(shape, *row, n, false));
+        auto tiles = togetherTiles(shape, *row, n, false);
+        addBest(*row, tiles);
       }
       if (shape.columns >= together) {
-        addBest(*row, togetherTiles(shape, *row, n, true));
+        auto tiles = togetherTiles(shape, *row, n, true);
+        addBest(*row, tiles);
       }
     }
   }
@@ -240,7 +255,7 @@ SmallVector<LinearTile> Tiling::candidates(const LinearShape &shape,
     const MmaRow *row = rowFor(rowsOfTable, shape, tile);
     if (reasonAgainst(shape, tile, row).empty()) {
       chooseReduce(tile, shape, target.execution.waveSize);
-      deepenRing(target, shape, tile, rows);
+      deepenRing(target, shape, tile, rows, *row);
       legal.push_back({preview.seconds(tile, *row), legal.size(), tile});
     }
   }

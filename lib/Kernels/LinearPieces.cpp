@@ -12,8 +12,9 @@ static int64_t productsOf(const LinearShape &shape) {
   return shape.isSwiglu ? 2 : 1;
 }
 
-llvm::SmallVector<int64_t, 4> LinearTile::parts(int64_t size, int64_t pieces) {
-  if (pieces > 1) {
+llvm::SmallVector<int64_t, 4> LinearTile::parts(int64_t size,
+                                                int64_t pieces) const {
+  if (pieces > 1 || isOneProduct) {
     return llvm::SmallVector<int64_t, 4>(pieces, size / pieces);
   }
   llvm::SmallVector<int64_t, 4> powers;

@@ -14,6 +14,9 @@ using namespace mlir;
 using namespace modelc;
 using namespace modelc::kernels;
 
+/// Bytes of a row of a box.
+static constexpr int64_t kLineBytes = 128;
+
 /// Trips that pay for a part of the sum, at least.
 static constexpr int64_t kMinTrips = 4;
 
@@ -174,6 +177,22 @@ static int64_t ringBytes(const LinearShape &shape, const LinearTile &tile) {
   return tile.k * column / 8 + (tile.m + products(shape) * tile.n) * scales;
 }
 
+/// Columns of tensor memory that products and their scales take.
+static int64_t tensorColumns(const LinearShape &shape, const LinearTile &tile,
+                             const MmaRow &row, int64_t waveSize) {
+  auto [m, n] = orient(tile);
+  int64_t columns = m / row.m * n * products(shape);
+  const BlockScales &scales = shape.blockScales;
+  if (scales && !scales.isByKernel()) {
+    // Words of 32 rows share a column; every product has its own.
+    columns +=
+        (m + n) / waveSize * products(shape) * (tile.k / scales.wordNumbers());
+  } else if (scales && tile.hasRoles) {
+    columns *= 2; // waves add one product while the next one is made
+  }
+  return columns;
+}
+
 std::string Tiling::reasonAgainst(const LinearShape &shape,
                                   const LinearTile &tile) const {
   return reasonAgainst(shape, tile, rowFor(rowsFor(shape), shape, tile));
@@ -185,28 +204,27 @@ std::string Tiling::reasonAgainst(const LinearShape &shape,
   if (!row) {
     return "no matrix instruction has such a shape";
   }
+  // A place of boxes ends inside of a power of two where a row is one line.
+  if (tile.isOneProduct &&
+      (tile.isPowerOfTwo() || row->cSpace != OperandSpace::Tensor ||
+       tile.k != stepOf(kLineBytes, shape.element))) {
+    return "only one product into tensor memory ends inside of a power of two";
+  }
+  if (tile.cluster > 1 && tile.splits > 1) {
+    return "neighbours of a grid of parts do not multiply together";
+  }
   bool areAlike = row->aType == row->bType;
   if (tile.isSwapped && areAlike && row->scope == MmaScope::Wave) {
     return "both orders are alike where operands lie in registers";
   }
-  if (tile.isSwapped && areAlike &&
-      tile.rowsOfNeighbours() == tile.columnsOfNeighbours()) {
+  if (tile.isSwapped && areAlike && tile.m == tile.n && tile.cluster == 1) {
     return "both orders are alike where tiles are square";
   }
-  if (row->cSpace == OperandSpace::Tensor) {
-    auto [m, n] = orient(tile);
-    int64_t columns = m / row->m * n * products(shape);
-    const BlockScales &scales = shape.blockScales;
-    if (scales && !scales.isByKernel()) {
-      // Words of 32 rows share a column; every product has its own.
-      columns += (m + n) / target.execution.waveSize * products(shape) *
-                 (tile.k / scales.wordNumbers());
-    } else if (scales && tile.hasRoles) {
-      columns *= 2; // waves add one product while the next one is made
-    }
-    if (columns > target.tensorMemory.columns) {
-      return "the accumulators exceed tensor memory";
-    }
+  int64_t waveSize = target.execution.waveSize;
+  if (row->cSpace == OperandSpace::Tensor &&
+      tensorColumns(shape, tile, *row, waveSize) >
+          target.tensorMemory.columns) {
+    return "the accumulators exceed tensor memory";
   }
   bool isInRegisters =
       row->cSpace != OperandSpace::Tensor || shape.blockScales.isByKernel();

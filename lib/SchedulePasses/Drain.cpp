@@ -3,9 +3,10 @@
 // What is computed from accumulators element by element, from the loads of
 // tensor memory to the stores, is cut into chunks of columns and becomes a loop
 // over them. The chunk is the widest whose values fit into half of the
-// registers of a lane; the other half is for addresses and what the compiler
-// moves up. Sums that a loop changes where they are, by a load, maps and a
-// store, and what they start with are cut alike, one chunk after the other.
+// registers of a lane, a power of two that divides all columns; the other half
+// is for addresses and what the compiler moves up. Sums that a loop changes
+// where they are, by a load, maps and a store, and what they start with are cut
+// alike, one chunk after the other.
 //
 //===----------------------------------------------------------------------===//
 
@@ -198,7 +199,8 @@ int64_t Drain::chunkColumns() {
                  2;
   uint64_t most = half / std::max<int64_t>(words(), 1);
   int64_t whole = static_cast<int64_t>(llvm::bit_floor(most));
-  return std::min(columns, std::max(whole, kLeastColumns));
+  int64_t power = int64_t(1) << llvm::countr_zero(uint64_t(columns));
+  return std::min(power, std::max(whole, kLeastColumns));
 }
 
 //===----------------------------------------------------------------------===//

@@ -272,7 +272,28 @@ void Inference::run() {
 // The pass
 //===----------------------------------------------------------------------===//
 
+/// Layouts of registers are linear over bits.
+static LogicalResult checkExtents(KernelOp kernel) {
+  WalkResult result = kernel.walk([](Operation *op) {
+    for (Value value : op->getResults()) {
+      if (isRegisterValue(value) &&
+          !llvm::isPowerOf2_64(
+              cast<TileType>(value.getType()).getNumElements())) {
+        return WalkResult(
+            op->emitOpError("expected powers of two as the extents of a tile "
+                            "in registers, got ")
+            << value.getType() << "; use several tiles side by side");
+      }
+    }
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
 LogicalResult modelc::inferLayouts(KernelOp kernel, const Target &target) {
+  if (failed(checkExtents(kernel))) {
+    return failure();
+  }
   Inference(kernel, target).run();
   addScratch(kernel);
   return success();

@@ -55,7 +55,7 @@ static uint64_t swizzled(uint64_t byte, const Swizzle &swizzle) {
 }
 
 /// Row major, or columns of atoms of 128 bytes where a box wants them so, then
-/// swizzled.
+/// swizzled. Rows that are no power of two are the first ones of the next.
 static Layout sharedLayout(TileType tile, bool box, const Swizzle &swizzle) {
   int64_t rowBytes = rowBytesOf(tile);
   int64_t atomBytes = box ? std::min(rowBytes, kLineBytes) : rowBytes;
@@ -72,8 +72,8 @@ static Layout sharedLayout(TileType tile, bool box, const Swizzle &swizzle) {
     column.bits.push_back(
         {place(atom ? atom * atomBytes * tile.getRows() : byte)});
   }
-  return Layout({row, column},
-                {{"byte", static_cast<int32_t>(tile.getBytes())}});
+  auto bytes = static_cast<int32_t>(llvm::PowerOf2Ceil(tile.getBytes()));
+  return Layout({row, column}, {{"byte", bytes}});
 }
 
 /// The F of a box copy for rows of `rowBytes`: address bits [4, 4 + b) ^= bits
@@ -330,6 +330,19 @@ static const MmaRow *rowOfScales(AllocOp alloc, const Target &target) {
   return nullptr;
 }
 
+/// Rows end inside of a power of two only where all of them are one piece.
+static LogicalResult checkRows(AllocOp alloc) {
+  auto tile = cast<TileType>(alloc.getResult().getType());
+  bool isOnePiece = llvm::isPowerOf2_64(tile.getColumns()) &&
+                    rowBytesOf(tile) <= kLineBytes && isLaidOutAsBox(alloc);
+  if (llvm::isPowerOf2_64(tile.getNumElements()) || isOnePiece) {
+    return success();
+  }
+  return alloc.emitOpError("expected a power of two as the rows of a tile that "
+                           "is not copied in boxes of rows of at most ")
+         << kLineBytes << " bytes, got " << tile;
+}
+
 static void layOutTile(AllocOp alloc, const Target &target) {
   auto tile = cast<TileType>(alloc.getResult().getType());
   if (const MmaRow *row = rowOfScales(alloc, target)) {
@@ -357,13 +370,17 @@ static void layOutTile(AllocOp alloc, const Target &target) {
 }
 
 LogicalResult modelc::layOut(KernelOp kernel, const Target &target) {
-  kernel.walk([&](AllocOp alloc) {
+  WalkResult result = kernel.walk([&](AllocOp alloc) {
     auto tile = dyn_cast<TileType>(alloc.getResult().getType());
     if (tile && tile.getSpace() == Space::Shared && !tile.getLayout()) {
+      if (failed(checkRows(alloc))) {
+        return WalkResult::interrupt();
+      }
       layOutTile(alloc, target);
     }
+    return WalkResult::advance();
   });
-  return success();
+  return failure(result.wasInterrupted());
 }
 
 namespace modelc {

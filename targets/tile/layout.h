@@ -222,13 +222,13 @@ TILE void forEach(F f) {
 
 //===- Shared memory ------------------------------------------------------===//
 
-/// A place in shared memory: the byte of each element; 1 << rows x columns.
-template <class T, class RowBits, class ColumnBits>
+/// A place in shared memory: the byte of each element; 1 << rows x columns, or the first `Rows` of them.
+template <class T, class RowBits, class ColumnBits, int Rows = 1 << RowBits::count>
 struct Shared {
   using Element = T;
   using OfRow = RowBits;
   using OfColumn = ColumnBits;
-  static constexpr int rowCount = 1 << RowBits::count, columnCount = 1 << ColumnBits::count;
+  static constexpr int rowCount = Rows, columnCount = 1 << ColumnBits::count;
   static constexpr int bytes = rowCount * columnCount * sizeof(T);
   /// The byte of a position, as rows() ^ columns().
   TILE_CONSTEXPR static int at(int position) {
@@ -251,8 +251,8 @@ struct Shared {
 };
 
 /// Solves at(position) = byte by elimination over bits.
-template <class T, class RowBits, class ColumnBits>
-TILE_CONSTEXPR int Shared<T, RowBits, ColumnBits>::positionOf(int byte) {
+template <class T, class RowBits, class ColumnBits, int Rows>
+TILE_CONSTEXPR int Shared<T, RowBits, ColumnBits, Rows>::positionOf(int byte) {
   constexpr int count = RowBits::count + ColumnBits::count;
   int image[count + 1] = {}, position[count + 1] = {};
   for (int i = 0; i < count; i++) {

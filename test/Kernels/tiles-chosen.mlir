@@ -23,11 +23,16 @@
 // GATED-DAG: schedule.kernel @linear_6144x4096_bf16_128x192x64_waves8_roles_sharers2({{.*}}, #schedule.range<"m", 1409 to 1536>] {{.*}}note = "128x192x64, 8 waves, roles, 2 workgroups load together: {{.*}} us at
 // GATED-DAG: schedule.kernel @linear_4096x14336_bf16_residual_128x256x64_waves8({{.*}} to 16384>]
 
+// One row above whole tiles: pairs along the weight, whose rows are whole tiles, and as many
+// columns as waste least; one product makes 192 of them.
+// RUN: modelc %src_root/examples/llama-3.3-70b.toml --target=b200 --emit=schedule | FileCheck %s --check-prefix=TURNED
+// TURNED-DAG: schedule.kernel @linear_{{.*}}_bf16_{{(residual_)?}}192x128x64_swapped_roles_cluster2{{.*}} guard {{.*}}"m", {{.*}}note = "192x128x64, 4 waves, roles, 2 workgroups together, weight first: {{.*}} us at
+
 // Where waves add products, pairs multiply 256 columns in two products, gate and up of 128
 // each; few rows fill a tile of 128 in part, as their scales would not fit beside them as columns.
 // RUN: modelc %src_root/examples/llama-3.1-8b.toml --target=b200 --weights=fp8_block --emit=schedule | FileCheck %s --check-prefix=ADDED
-// ADDED-DAG: schedule.kernel @linear_6144x4096_f8e4m3fn_bf16_f32_128x256x128_waves8_roles_cluster2({{.*}} to 16384>]
-// ADDED-DAG: schedule.kernel @linear_28672x4096_f8e4m3fn_bf16_f32_swiglu_to_f8e4m3fn_f32_128x128x128_waves8_roles_cluster2({{.*}} to 16384>]
+// ADDED-DAG: schedule.kernel @linear_6144x4096_f8e4m3fn_bf16_f32_128x256x128_waves8_roles_cluster2_slots8({{.*}} to 16384>]
+// ADDED-DAG: schedule.kernel @linear_28672x4096_f8e4m3fn_bf16_f32_swiglu_to_f8e4m3fn_f32_128x128x128_waves8_roles_cluster2_slots8({{.*}} to 16384>]
 // ADDED-DAG: schedule.kernel @linear_4096x14336_f8e4m3fn_bf16_f32_residual_128x128x128_parts8({{.*}}"m", 17 to 64>]
 model.graph @f(%tokens: tensor<?xi32>, %batch: !model.batch) -> tensor<?x64xbf16> attributes {phase = #model.phase<prefill>} {
   %table = model.weight ["table"] : tensor<8x64xbf16>

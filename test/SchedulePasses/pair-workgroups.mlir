@@ -10,6 +10,8 @@
 // BOX-LABEL: @open
 // BOX-NOT: cluster
 // BOX-NOT: multicast
+// BOX-LABEL: @other
+// BOX: schedule.load {{.*}} valid(%{{.*}}) {multicast} : !schedule.buffer<?x256xbf16>
 
 //--- kernels.mlir
 module attributes {schedule.target = "machine"} {
@@ -87,7 +89,8 @@ schedule.kernel @open(%a: !schedule.buffer<?x256xbf16>, %w: !schedule.buffer<512
   }
 }
 
-// Along the rows b differs and a is alike: nothing to share.
+// Along the first axis, whose tiles are whole clusters, b differs and a is alike: no
+// instruction shares a, a box can land in all.
 // CHECK-LABEL: @other
 // CHECK-NOT: cluster
 // CHECK-NOT: workgroups =
