@@ -147,20 +147,35 @@ static SmallVector<LinearTile> plainTiles(const Target &target,
   return tiles;
 }
 
-SmallVector<LinearTile> Tiling::sums(const LinearShape &shape, Range rows,
-                                     const LinearTile &best) const {
-  SmallVector<LinearTile> tiles;
-  for (int64_t sum : {96, 160, 192, 224}) {
-    for (int64_t extent : {64, 128, 256}) {
-      addPlainTiles(tiles, target, shape, rows, extent, sum);
-      addPlainTiles(tiles, target, shape, rows, sum, extent);
+/// Extents that are no power of two: of few products side by side, or where one
+/// makes all, any that drains in chunks worth a trip.
+static SmallVector<int64_t> unevenExtents(bool isOneProduct) {
+  if (!isOneProduct) {
+    return {96, 160, 192, 224};
+  }
+  SmallVector<int64_t> extents;
+  for (int64_t extent = 48; extent < 256; extent += 16) {
+    if (!llvm::isPowerOf2_64(extent)) {
+      extents.push_back(extent);
     }
   }
+  return extents;
+}
+
+SmallVector<LinearTile> Tiling::uneven(const LinearShape &shape, Range rows,
+                                       const LinearTile &best) const {
   MmaRows rowsOfTable = rowsFor(shape);
-  LinearPreview preview(target, shape, std::min(rows.maximum, kJudgedRows));
-  constexpr double kWorthJudging = 0.95; // as precise as a preview is
   const MmaRow *rowOfBest = rowFor(rowsOfTable, shape, best);
   bool intoTensor = rowOfBest->cSpace == OperandSpace::Tensor;
+  SmallVector<LinearTile> tiles;
+  for (int64_t uneven : unevenExtents(intoTensor)) {
+    for (int64_t extent : {64, 128, 256}) {
+      addPlainTiles(tiles, target, shape, rows, extent, uneven);
+      addPlainTiles(tiles, target, shape, rows, uneven, extent);
+    }
+  }
+  LinearPreview preview(target, shape, std::min(rows.maximum, kJudgedRows));
+  constexpr double kWorthJudging = 0.95; // as precise as a preview is
   double least = kWorthJudging * preview.seconds(best, *rowOfBest);
   std::optional<LinearTile> found;
   for (LinearTile &tile : tiles) {

@@ -236,7 +236,7 @@ Tiling::linear(OpBuilder &builder, const LinearShape &shape, Range rows) const {
       if (!judged[0].second.hasRoles) {
         challenge(withRoles(shape, judged[0].second));
       }
-      challenge(sums(shape, rows, judged[0].second));
+      challenge(uneven(shape, rows, judged[0].second));
       challenge(withSharers(shape, judged[0].second, rows));
     }
   }

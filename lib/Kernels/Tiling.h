@@ -57,10 +57,10 @@ public:
   /// rows of them, where an instruction does; widest first.
   llvm::SmallVector<LinearTile> paired(const LinearShape &shape,
                                        Range rows) const;
-  /// The tile with a side that is a sum of powers of two, where the preview
-  /// says that the grid's last round is so much fuller that it beats `best`.
-  llvm::SmallVector<LinearTile> sums(const LinearShape &shape, Range rows,
-                                     const LinearTile &best) const;
+  /// The tile with a side that is no power of two, where the preview says that
+  /// the grid's last round is so much fuller that it beats `best`.
+  llvm::SmallVector<LinearTile> uneven(const LinearShape &shape, Range rows,
+                                       const LinearTile &best) const;
   /// Why the target cannot run the tile, or empty.
   std::string reasonAgainst(const LinearShape &shape,
                             const LinearTile &tile) const;
