@@ -39,6 +39,8 @@ static double bytesOf(StringRef type) {
                            : 0;
 }
 
+bool MeasuredRow::isUnquantised() const { return bytesOf(type) == 2; }
+
 std::string MeasuredRow::reasonAgainst() const {
   if (kind != Measurement::Collective && type == "int8") {
     return "type int8";

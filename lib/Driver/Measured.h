@@ -46,6 +46,8 @@ struct MeasuredRow {
   int64_t devices = 1, elements = 0; ///< of an all-reduce, for each device
   double seconds = 0;
 
+  /// Whether its layer has no other kernel than the linear.
+  bool isUnquantised() const;
   /// Why no kernel can be built for it; empty if one can.
   std::string reasonAgainst() const;
   /// The rows that share a graph have the same.

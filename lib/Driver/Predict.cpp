@@ -17,11 +17,15 @@ static bool isAttention(const MeasuredRow &row) {
   return row.kind == Measurement::Prefill || row.kind == Measurement::Decode;
 }
 
-/// Kernels of an engine's layer follow one another as the engine starts them.
+/// Kernels of an engine's layer follow one another as the engine starts them;
+/// where nothing is quantised, each is of the library, as is the one before.
 static Target asEnginesRun(const MeasuredRow &row, Target target) {
   Launch &launch = target.launch;
-  if ((row.isLayer || isAttention(row)) && launch.engineGap > 0) {
-    launch.gap = launch.engineGap;
+  bool isOfLibrary = row.isLayer && row.isUnquantised();
+  double gap = isOfLibrary && launch.libraryGap > 0 ? launch.libraryGap
+                                                    : launch.engineGap;
+  if ((row.isLayer || isAttention(row)) && gap > 0) {
+    launch.gap = gap;
   }
   return target;
 }
