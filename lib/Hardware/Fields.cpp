@@ -208,10 +208,11 @@ static const std::vector<Field<Target>> kTargetFields = {
           "kernel to kernel inside a graph"),
     field("launch.engine_gap", &T::launch, &Launch::engineGap, "s",
           "the same of engines' kernels, which measurements are of", kOptional),
-    field("launch.library_gap", &T::launch, &Launch::libraryGap, "s",
-          "the same of two kernels of the vendor's library, the second of which "
-          "starts early",
-          kOptional),
+    field(
+        "launch.library_gap", &T::launch, &Launch::libraryGap, "s",
+        "the same of two kernels of the vendor's library, the second of which "
+        "starts early",
+        kOptional),
     field("launch.ramp", &T::launch, &Launch::ramp, "s",
           "time constant with which memory comes to its full rate"),
     field("launch.host", &T::launch, &Launch::hostLaunch, "s",

@@ -35,16 +35,14 @@ struct Combine {
   int64_t words() const {
     return shape.valueDim / blocks->scales.wordNumbers();
   }
-  /// Tiles that a head is, and results of each: numbers of a stored element.
-  int64_t pieces() const {
-    return blocks ? words() * blocks->scales.scalesPerWord() : 1;
-  }
+  /// Columns of the tiles that a head is, and results of each: numbers of a
+  /// stored element.
+  SmallVector<int64_t, 2> pieces() const;
   int64_t results() const { return blocks ? blocks->together() : 1; }
-  int64_t columns() const { return shape.valueDim / pieces() / results(); }
   void declare();
   /// What the loop carries: results of all pieces, then maximum and sum.
   SmallVector<Carried> start() const;
-  Place pieceAt(int64_t piece, Scalar row, Scalar head) const;
+  Place pieceAt(int64_t piece, int64_t column, Scalar row, Scalar head) const;
   Values addParts(Scalar trip, ValueRange carried, Scalar sequence,
                   Scalar head) const;
   void store(ValueRange carried, Scalar sequence, Scalar head) const;
@@ -72,18 +70,34 @@ void Combine::declare() {
   blocks->declareResults();
 }
 
+SmallVector<int64_t, 2> Combine::pieces() const {
+  if (!blocks) {
+    return partsOf(shape.valueDim);
+  }
+  int64_t count = words() * blocks->scales.scalesPerWord();
+  return SmallVector<int64_t, 2>(count, shape.valueDim / count / results());
+}
+
 SmallVector<Carried> Combine::start() const {
-  Value zero = k.fill("zero", {1, columns()}, k.f32(), 0);
-  SmallVector<Carried> list(pieces() * results(), Carried{"o", zero});
+  SmallVector<Carried> list;
+  Value zero;
+  for (int64_t columns : pieces()) {
+    bool isAlike =
+        zero && cast<TileType>(zero.getType()).getColumns() == columns;
+    zero = isAlike ? zero : k.fill("zero", {1, columns}, k.f32(), 0);
+    list.append(results(), Carried{"o", zero});
+  }
   list.push_back({"max", k.fill("lowest", {1, 1}, k.f32(), -kInfinity)});
   list.push_back({"sum", k.fill("none", {1, 1}, k.f32(), 0)});
   return list;
 }
 
-Place Combine::pieceAt(int64_t piece, Scalar row, Scalar head) const {
+/// The piece of this number, from `column` on of what is not in blocks.
+Place Combine::pieceAt(int64_t piece, int64_t column, Scalar row,
+                       Scalar head) const {
   Scalar zero = k.constant(0);
   if (!blocks) {
-    return at(part, {row, head, zero}).walks(0, 2);
+    return at(part, {row, head, k.constant(column)}).walks(0, 2);
   }
   int64_t ofWord = blocks->scales.scalesPerWord();
   Scalar word =
@@ -102,9 +116,12 @@ Values Combine::addParts(Scalar trip, ValueRange carried, Scalar sequence,
     return k.load(name, {tile.combineParts, 1}, place.valid({limit}));
   };
   SmallVector<Value> loaded;
-  for (int64_t piece = 0; piece < pieces(); ++piece) {
-    loaded.push_back(k.load("part", {tile.combineParts, columns()},
-                            pieceAt(piece, row, head).valid({limit})));
+  int64_t column = 0;
+  for (auto [piece, columns] : llvm::enumerate(pieces())) {
+    Place place = pieceAt(piece, column, row, head);
+    loaded.push_back(
+        k.load("part", {tile.combineParts, columns}, place.valid({limit})));
+    column += columns;
   }
   Value before = carried[carried.size() - 2], sum = carried.back();
   // The first part has keys, so that the maximum is finite from the first trip
@@ -171,8 +188,10 @@ void Combine::store(ValueRange carried, Scalar sequence, Scalar head) const {
   if (blocks) {
     return storeBlocks(carried, sequence, head);
   }
-  k.store(finishSoftmax(k, shape, Softmax::of(carried), valueScale),
-          at(out, {sequence, head, k.constant(0)}).walks(1, 2));
+  Softmax end = Softmax::of(shape, carried);
+  storeParts(k, finishSoftmax(k, shape, end, valueScale), [&](int64_t column) {
+    return at(out, {sequence, head, k.constant(column)}).walks(1, 2);
+  });
 }
 
 KernelOp kernels::buildAttentionCombine(OpBuilder &builder, const Label &label,

@@ -90,16 +90,17 @@ Softmax Decode::walk(Scalar sequence, Scalar kvHead, ValueRange queries,
       "max(1, context / " + std::to_string(tile.keys) + " + 0.5)";
   expect += isWhole() ? "" : " / splits";
   Value scale = loadScoreScale(k, shape, keyScale);
-  Softmax start = Softmax::start(k, tile.queries, shape.valueDim);
+  Softmax start = Softmax::start(k, shape, tile.queries);
   auto body = [&](Scalar t, ValueRange carried) {
     Scalar key = k.name("key", (first + t) * static_cast<double>(tile.keys));
     KeyTile next = {keys,    values, pages,   sequence,  kvHead, key,
                     context, key,    context, tile.keys, scale};
     auto isVisible = [&](Element e) { return key + e.column < context; };
-    return addKeys(k, shape, Softmax::of(carried), queries, next, {isVisible})
+    return addKeys(k, shape, Softmax::of(shape, carried), queries, next,
+                   {isVisible})
         .values();
   };
-  return Softmax::of(k.loop("t", trips, expect, start.carried(), body));
+  return Softmax::of(shape, k.loop("t", trips, expect, start.carried(), body));
 }
 
 void Decode::ownPart(Scalar sequence, Scalar kvHead, Scalar split) {
@@ -115,14 +116,16 @@ void Decode::ownPart(Scalar sequence, Scalar kvHead, Scalar split) {
       k, shape, tile.queries, [&](int64_t column) { return heads(q, column); });
   Softmax end = walk(sequence, kvHead, queries, context, split);
   if (isWhole()) {
-    k.store(finishSoftmax(k, shape, end, valueScale), heads(out, 0));
+    storeParts(k, finishSoftmax(k, shape, end, valueScale),
+               [&](int64_t column) { return heads(out, column); });
     return;
   }
   Scalar part = k.name("part_row", sequence * splits + split);
   auto place = [&](Value buffer, int64_t column) {
     return Parts::heads(k, buffer, part, head, headLimit, column);
   };
-  k.store(end.result, place(parts.result, 0));
+  storeParts(k, end.results,
+             [&](int64_t column) { return place(parts.result, column); });
   k.store(end.maximum, place(parts.statistic, 0));
   k.store(end.sum, place(parts.statistic, 1));
 }

@@ -106,7 +106,7 @@ void Prefill::ownQueries(const Sequence &sequence, Scalar first, Scalar head) {
   }
   trips = k.name("trips", trips);
   Value scale = loadScoreScale(k, shape, keyScale);
-  Softmax start = Softmax::start(k, tile.queries, shape.valueDim);
+  Softmax start = Softmax::start(k, shape, tile.queries);
   if (tile.isDelayed) {
     start.weights =
         k.fill("weightless", {tile.queries, tile.keys}, shape.element, 0);
@@ -120,12 +120,14 @@ void Prefill::ownQueries(const Sequence &sequence, Scalar first, Scalar head) {
       return key + e.column <= position + e.row;
     };
     Scalar isMasked = position < key + static_cast<double>(tile.keys - 1);
-    return addKeys(k, shape, Softmax::of(carried), queries, next,
+    return addKeys(k, shape, Softmax::of(shape, carried), queries, next,
                    {isVisible, isMasked, expectMasked})
         .values();
   };
-  Softmax end = Softmax::of(k.loop("t", trips, expect, start.carried(), body));
-  k.store(finishSoftmax(k, shape, end, valueScale), rowsOf(out, 0));
+  Softmax end =
+      Softmax::of(shape, k.loop("t", trips, expect, start.carried(), body));
+  storeParts(k, finishSoftmax(k, shape, end, valueScale),
+             [&](int64_t column) { return rowsOf(out, column); });
 }
 
 KernelOp kernels::buildAttentionPrefill(OpBuilder &builder, const Label &label,

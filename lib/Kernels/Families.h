@@ -221,6 +221,10 @@ schedule::KernelOp buildGather(mlir::OpBuilder &builder, const Label &label,
 // Attention
 //===----------------------------------------------------------------------===//
 
+/// Columns of the tiles that a head is cut into: powers of two that sum up to
+/// its own, largest first.
+llvm::SmallVector<int64_t, 2> partsOf(int64_t columns);
+
 /// Heads of one device, and its cache: K is [rows, kvHeads, headDim], V [rows,
 /// kvHeads, valueDim], row = page * pageSize + slot.
 struct HeadShape {
@@ -233,9 +237,6 @@ struct HeadShape {
   /// whole words of scales of each head.
   std::optional<QuantiseShape> quantise = {};
   int64_t group() const { return heads / kvHeads; }
-  /// Columns of tiles of queries and keys: powers of two that sum up to
-  /// headDim, largest first.
-  llvm::SmallVector<int64_t, 2> keyParts() const;
   /// Of a key and a value together.
   int64_t cacheColumns() const { return headDim + valueDim; }
   /// Kernels take k_scale[1] and v_scale[1]: what the cache holds is the key

@@ -41,13 +41,20 @@ struct RopeAppend {
   const RopeTile &tile;
   Value qkv, rope, q, keys, values, keyScale, valueScale;
   SequenceArguments sequences;
-  Value cosines, sines;
+  /// In the parts of half a head.
+  SmallVector<Value, 2> cosines, sines;
 
   int64_t half() const { return shape.headDim / 2; }
   void declare();
   Value inverseOf(StringRef name, Value scale);
   void rotate(int64_t rows, const HeadPlace &from, const HeadPlace &to,
               Type type, Value factor = {});
+  struct Turn {
+    Value cosine, sine, factor;
+  };
+  void rotatePart(int64_t rows, const HeadPlace &from, const HeadPlace &to,
+                  int64_t column, Type type, const Turn &by);
+  void appendValues(const HeadPlace &from, const HeadPlace &to);
   void ownTokens(const Sequence &sequence, Scalar first, Scalar kvHead);
   void rotateQueries(const Sequence &sequence, Scalar row, Scalar kvHead);
 };
@@ -83,23 +90,34 @@ Value RopeAppend::inverseOf(StringRef name, Value scale) {
 /// `factor`, 1 x 1, where there is one.
 void RopeAppend::rotate(int64_t rows, const HeadPlace &from,
                         const HeadPlace &to, Type type, Value factor) {
-  Shape part = {rows, half()};
-  Value a = k.load("left", part, from.from(k, 0));
-  Value b = k.load("right", part, from.from(k, half()));
-  SmallVector<Value> inputs = {a, b, cosines, sines};
-  if (factor) {
-    inputs.push_back(factor);
+  int64_t column = 0;
+  for (auto [cosine, sine] : llvm::zip_equal(cosines, sines)) {
+    rotatePart(rows, from, to, column, type, {cosine, sine, factor});
+    column += cast<TileType>(cosine.getType()).getColumns();
+  }
+}
+
+/// The same for columns from `column` on of each half, as many as `cosine` has.
+void RopeAppend::rotatePart(int64_t rows, const HeadPlace &from,
+                            const HeadPlace &to, int64_t column, Type type,
+                            const Turn &by) {
+  Shape part = {rows, cast<TileType>(by.cosine.getType()).getColumns()};
+  Value a = k.load("left", part, from.from(k, column));
+  Value b = k.load("right", part, from.from(k, half() + column));
+  SmallVector<Value> inputs = {a, b, by.cosine, by.sine};
+  if (by.factor) {
+    inputs.push_back(by.factor);
   }
   auto turn = [&](StringRef name, bool isSecond) {
     return k.map(name, type, inputs, [&](Element e) {
       Scalar x = convert(e[isSecond ? 1 : 0], k.f32());
       Scalar y = convert(e[isSecond ? 0 : 1], k.f32());
       Scalar result = isSecond ? x * e[2] + y * e[3] : x * e[2] - y * e[3];
-      return convertSaturated(factor ? result * e[4] : result, type);
+      return convertSaturated(by.factor ? result * e[4] : result, type);
     });
   };
-  k.store(turn("turned_left", false), to.from(k, 0));
-  k.store(turn("turned_right", true), to.from(k, half()));
+  k.store(turn("turned_left", false), to.from(k, column));
+  k.store(turn("turned_right", true), to.from(k, half() + column));
 }
 
 void RopeAppend::rotateQueries(const Sequence &sequence, Scalar row,
@@ -132,14 +150,18 @@ void RopeAppend::ownTokens(const Sequence &sequence, Scalar first,
   Scalar zero = k.constant(0), one = k.constant(1);
   Scalar row = k.name("row", sequence.start + first);
   Scalar position = k.name("position", sequence.past + first);
-  Shape part = {tile.tokens, half()};
-  auto table = [&](Scalar which) {
-    return at(rope, {position, which, zero})
+  auto table = [&](Scalar which, int64_t column) {
+    return at(rope, {position, which, k.constant(column)})
         .walks(0, 2)
         .valid({sequence.context});
   };
-  cosines = k.load("cosines", part, table(zero));
-  sines = k.load("sines", part, table(one));
+  int64_t column = 0;
+  for (int64_t columns : partsOf(half())) {
+    Shape part = {tile.tokens, columns};
+    cosines.push_back(k.load("cosines", part, table(zero, column)));
+    sines.push_back(k.load("sines", part, table(one, column)));
+    column += columns;
+  }
   rotateQueries(sequence, row, kvHead);
 
   auto newRows = [&](int64_t head) {
@@ -154,15 +176,23 @@ void RopeAppend::ownTokens(const Sequence &sequence, Scalar first,
   };
   rotate(tile.tokens, {newRows(shape.heads)}, {cacheRows(keys)},
          shape.cacheElement, inverseOf("k_scale", keyScale));
-  Value v = k.load("v", {tile.tokens, shape.headDim},
-                   newRows(shape.heads + shape.kvHeads));
-  if (Value factor = inverseOf("v_scale", valueScale)) {
-    v = k.map("v", shape.cacheElement, {v, factor}, [&](Element e) {
-      return convertSaturated(convert(e[0], k.f32()) * e[1],
-                              shape.cacheElement);
-    });
+  appendValues({newRows(shape.heads + shape.kvHeads)}, {cacheRows(values)});
+}
+
+void RopeAppend::appendValues(const HeadPlace &from, const HeadPlace &to) {
+  Value factor = inverseOf("v_scale", valueScale);
+  int64_t column = 0;
+  for (int64_t columns : partsOf(shape.headDim)) {
+    Value v = k.load("v", {tile.tokens, columns}, from.from(k, column));
+    if (factor) {
+      v = k.map("v", shape.cacheElement, {v, factor}, [&](Element e) {
+        return convertSaturated(convert(e[0], k.f32()) * e[1],
+                                shape.cacheElement);
+      });
+    }
+    k.store(v, to.from(k, column));
+    column += columns;
   }
-  k.store(v, cacheRows(values));
 }
 
 KernelOp kernels::buildRopeAppend(OpBuilder &builder, const Label &label,

@@ -15,20 +15,30 @@ static constexpr double kLog2E = 1.4426950408889634;
 /// all is scaled anew: powers to 2^8 lose nothing in f32 and bf16.
 static constexpr double kSlack = 8;
 
-Softmax Softmax::start(KernelBuilder &k, int64_t queries, int64_t valueDim) {
-  return {k.fill("zero", {queries, valueDim}, k.f32(), 0),
-          k.fill("lowest", {queries, 1}, k.f32(), -kInfinity),
-          k.fill("none", {queries, 1}, k.f32(), 0),
-          {}};
+Softmax Softmax::start(KernelBuilder &k, const HeadShape &shape,
+                       int64_t queries) {
+  Softmax start;
+  for (int64_t columns : partsOf(shape.valueDim)) {
+    start.results.push_back(k.fill("zero", {queries, columns}, k.f32(), 0));
+  }
+  start.maximum = k.fill("lowest", {queries, 1}, k.f32(), -kInfinity);
+  start.sum = k.fill("none", {queries, 1}, k.f32(), 0);
+  return start;
 }
 
-Softmax Softmax::of(ValueRange carried) {
-  return {carried[0], carried[1], carried[2],
-          carried.size() > 3 ? carried[3] : Value()};
+Softmax Softmax::of(const HeadShape &shape, ValueRange carried) {
+  size_t count = partsOf(shape.valueDim).size();
+  ValueRange rest = carried.drop_front(count);
+  return {llvm::to_vector_of<Value, 2>(carried.take_front(count)), rest[0],
+          rest[1], rest.size() > 2 ? rest[2] : Value()};
 }
 
 SmallVector<Carried> Softmax::carried() const {
-  SmallVector<Carried> list = {{"o", result}, {"max", maximum}, {"sum", sum}};
+  SmallVector<Carried> list;
+  for (Value result : results) {
+    list.push_back({"o", result});
+  }
+  list.append({{"max", maximum}, {"sum", sum}});
   if (weights) {
     list.push_back({"weights", weights});
   }
@@ -36,19 +46,29 @@ SmallVector<Carried> Softmax::carried() const {
 }
 
 KernelBuilder::Values Softmax::values() const {
-  KernelBuilder::Values list = {result, maximum, sum};
+  KernelBuilder::Values list(results.begin(), results.end());
+  list.append({maximum, sum});
   if (weights) {
     list.push_back(weights);
   }
   return list;
 }
 
-SmallVector<int64_t, 2> HeadShape::keyParts() const {
+SmallVector<int64_t, 2> kernels::partsOf(int64_t columns) {
   SmallVector<int64_t, 2> parts;
-  for (int64_t rest = headDim; rest > 0; rest -= parts.back()) {
+  for (int64_t rest = columns; rest > 0; rest -= parts.back()) {
     parts.push_back(llvm::bit_floor<uint64_t>(rest));
   }
   return parts;
+}
+
+void kernels::storeParts(KernelBuilder &k, ValueRange parts,
+                         llvm::function_ref<Place(int64_t column)> place) {
+  int64_t column = 0;
+  for (Value part : parts) {
+    k.store(part, place(column));
+    column += cast<TileType>(part.getType()).getColumns();
+  }
 }
 
 SmallVector<Value, 2>
@@ -56,7 +76,7 @@ kernels::loadQueries(KernelBuilder &k, const HeadShape &shape, int64_t queries,
                      llvm::function_ref<Place(int64_t column)> place) {
   SmallVector<Value, 2> parts;
   int64_t column = 0;
-  for (int64_t columns : shape.keyParts()) {
+  for (int64_t columns : partsOf(shape.headDim)) {
     parts.push_back(k.load("queries", {queries, columns}, place(column)));
     column += columns;
   }
@@ -117,16 +137,18 @@ static Value decayed(KernelBuilder &k, Value sums, Value decay) {
                [](Element e) { return e[0] * e[1]; });
 }
 
-/// The same, left out where the factor of every row is one.
-static Value decayedIfAny(KernelBuilder &k, Value sums, Value decay,
-                          StringRef expect) {
+/// The same of each part, left out where the factor of every row is one.
+static void decayIfAny(KernelBuilder &k, MutableArrayRef<Value> sums,
+                       Value decay, StringRef expect) {
   Value decays = k.map("decays", k.f32(), decay,
                        [&](Element e) { return k.number(k.f32(), 1) - e[0]; });
   Scalar once = select(any(k, decays), k.constant(1), k.constant(0));
-  return k.loop("decaying", once, expect, {{"o", sums}},
-                [&](Scalar, ValueRange carried) {
-                  return KernelBuilder::Values{decayed(k, carried[0], decay)};
-                })[0];
+  for (Value &sum : sums) {
+    sum = k.loop("decaying", once, expect, {{"o", sum}},
+                 [&](Scalar, ValueRange carried) {
+                   return KernelBuilder::Values{decayed(k, carried[0], decay)};
+                 })[0];
+  }
 }
 
 /// Of queries and a tile of keys, part by part.
@@ -134,7 +156,8 @@ static Value productsOf(KernelBuilder &k, const HeadShape &shape,
                         ValueRange queries, const KeyTile &tile) {
   int64_t rows = cast<TileType>(queries[0].getType()).getRows(), column = 0;
   Value products = k.fill("zero", {rows, tile.count}, k.f32(), 0);
-  for (auto [part, columns] : llvm::zip_equal(queries, shape.keyParts())) {
+  for (auto [part, columns] :
+       llvm::zip_equal(queries, partsOf(shape.headDim))) {
     Value keys = loadCache(k, "keys", shape, tile.keys, tile, tile.first,
                            tile.context, column, columns);
     products = k.mma("products", products, part, keys);
@@ -143,19 +166,28 @@ static Value productsOf(KernelBuilder &k, const HeadShape &shape,
   return products;
 }
 
+/// Adds the weighted values of a tile to `sums`, part by part.
+static void addValues(KernelBuilder &k, const HeadShape &shape,
+                      const KeyTile &tile, Value weights,
+                      MutableArrayRef<Value> sums) {
+  int64_t column = 0;
+  for (Value &sum : sums) {
+    int64_t columns = cast<TileType>(sum.getType()).getColumns();
+    Value values = loadCache(k, "values", shape, tile.values, tile,
+                             tile.firstValue, tile.valueEnd, column, columns);
+    sum = k.mmaPlain("o", sum, weights, values);
+    column += columns;
+  }
+}
+
 Softmax kernels::addKeys(KernelBuilder &k, const HeadShape &shape,
                          Softmax softmax, ValueRange queries,
                          const KeyTile &tile, const Mask &mask) {
   Type f32 = k.f32();
-  auto addValues = [&](Value sums, Value weights) {
-    Value values = loadCache(k, "values", shape, tile.values, tile,
-                             tile.firstValue, tile.valueEnd, 0, shape.valueDim);
-    return k.mmaPlain("o", sums, weights, values);
-  };
   Value products = productsOf(k, shape, queries, tile);
-  Value result = softmax.result;
+  SmallVector<Value, 2> results = softmax.results;
   if (softmax.weights) {
-    result = addValues(result, softmax.weights);
+    addValues(k, shape, tile, softmax.weights, results);
   }
   Value scores = seen(k, products, mask);
   Value best = k.reduce("best", Combiner::Max, scores, 1);
@@ -196,12 +228,15 @@ Softmax kernels::addKeys(KernelBuilder &k, const HeadShape &shape,
   };
   if (!softmax.weights) {
     Value weights = weigh();
-    result = decayed(k, result, decay);
-    return {addValues(result, weights), maximum, sum, {}};
+    for (Value &result : results) {
+      result = decayed(k, result, decay);
+    }
+    addValues(k, shape, tile, weights, results);
+    return {results, maximum, sum, {}};
   }
   // The new weights take the registers of those that the product has read.
-  result = decayedIfAny(k, result, decay, tile.expectFirst);
-  return {result, maximum, sum, weigh()};
+  decayIfAny(k, results, decay, tile.expectFirst);
+  return {results, maximum, sum, weigh()};
 }
 
 Value kernels::softmaxFactor(KernelBuilder &k, Value sum, Value valueScale) {
@@ -216,9 +251,16 @@ Value kernels::softmaxFactor(KernelBuilder &k, Value sum, Value valueScale) {
   });
 }
 
-Value kernels::finishSoftmax(KernelBuilder &k, const HeadShape &shape,
-                             const Softmax &softmax, Value valueScale) {
+SmallVector<Value, 2> kernels::finishSoftmax(KernelBuilder &k,
+                                             const HeadShape &shape,
+                                             const Softmax &softmax,
+                                             Value valueScale) {
   Value factor = softmaxFactor(k, softmax.sum, valueScale);
-  return k.map("result", shape.element, {softmax.result, factor},
-               [&](Element e) { return convert(e[0] * e[1], shape.element); });
+  SmallVector<Value, 2> results;
+  for (Value sums : softmax.results) {
+    results.push_back(
+        k.map("result", shape.element, {sums, factor},
+              [&](Element e) { return convert(e[0] * e[1], shape.element); }));
+  }
+  return results;
 }

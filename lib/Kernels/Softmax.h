@@ -10,16 +10,19 @@
 
 namespace modelc::kernels {
 
-/// Unnormalised result (queries x valueDim), largest score and sum of powers of
-/// each query, in base 2. One after the other they are what a loop carries.
+/// Unnormalised results (queries x valueDim, in parts), largest score and sum
+/// of powers of each query, in base 2. One after the other they are what a loop
+/// carries.
 struct Softmax {
-  mlir::Value result, maximum, sum;
+  llvm::SmallVector<mlir::Value, 2> results;
+  mlir::Value maximum, sum;
   /// queries x keys, of the tile before, whose values have not been added yet;
   /// null where they are added at once.
   mlir::Value weights = {};
 
-  static Softmax start(KernelBuilder &k, int64_t queries, int64_t valueDim);
-  static Softmax of(mlir::ValueRange carried);
+  static Softmax start(KernelBuilder &k, const HeadShape &shape,
+                       int64_t queries);
+  static Softmax of(const HeadShape &shape, mlir::ValueRange carried);
   llvm::SmallVector<Carried> carried() const;
   KernelBuilder::Values values() const;
 };
@@ -71,10 +74,16 @@ Softmax addKeys(KernelBuilder &k, const HeadShape &shape, Softmax softmax,
 mlir::Value softmaxFactor(KernelBuilder &k, mlir::Value sum,
                           mlir::Value valueScale);
 
-/// result / sum in the element type of the shape, times v_scale[1] if there is
+/// results / sum in the element type of the shape, times v_scale[1] if there is
 /// one.
-mlir::Value finishSoftmax(KernelBuilder &k, const HeadShape &shape,
-                          const Softmax &softmax, mlir::Value valueScale);
+llvm::SmallVector<mlir::Value, 2> finishSoftmax(KernelBuilder &k,
+                                                const HeadShape &shape,
+                                                const Softmax &softmax,
+                                                mlir::Value valueScale);
+
+/// Stores tiles side by side; `place`: the first column.
+void storeParts(KernelBuilder &k, mlir::ValueRange parts,
+                llvm::function_ref<Place(int64_t column)> place);
 
 } // namespace modelc::kernels
 

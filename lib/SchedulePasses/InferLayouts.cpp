@@ -171,6 +171,12 @@ void Inference::spreadLoop(Value value, LayoutAttr layout) {
   }
 }
 
+/// Of the result, where the lanes that hold the input have it.
+LayoutAttr Inference::ofReduced(ReduceOp reduce) {
+  StringRef gone = reduce.getDimension() == 0 ? "row" : "column";
+  return attribute(layouts.lookup(reduce.getValue()).getLayout().reduced(gone));
+}
+
 void Inference::spreadForward(Value value, LayoutAttr layout) {
   for (Operation *user : value.getUsers()) {
     if (auto map = dyn_cast<MapOp>(user)) {
@@ -179,8 +185,7 @@ void Inference::spreadForward(Value value, LayoutAttr layout) {
         spreadMap(map, layout);
       }
     } else if (auto reduce = dyn_cast<ReduceOp>(user)) {
-      StringRef gone = reduce.getDimension() == 0 ? "row" : "column";
-      set(reduce.getResult(), attribute(layout.getLayout().reduced(gone)));
+      set(reduce.getResult(), ofReduced(reduce));
     }
   }
 }

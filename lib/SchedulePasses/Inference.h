@@ -42,6 +42,8 @@ private:
   void demands(mlir::Operation *op, Visit visit);
   double cost();
   double moves(mlir::Operation *op);
+  schedule::LayoutAttr ofReduced(schedule::ReduceOp reduce);
+  void settleReduce(schedule::ReduceOp reduce);
   void settle();
   void demand(mlir::OpOperand &use, schedule::LayoutAttr layout);
   mlir::Value remake(mlir::Value value, schedule::TileType type,

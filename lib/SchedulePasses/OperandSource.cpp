@@ -231,9 +231,21 @@ static MmaOp addsTo(MmaOp mma) {
   return isOwn ? before : MmaOp();
 }
 
+/// Whether several products read what the trip before has handed on: its place
+/// is filled anew behind one of them.
+static bool sharesHandedOn(MmaOp mma) {
+  auto argument = dyn_cast<BlockArgument>(mma.getA());
+  return argument && argument.getOwner() == mma->getBlock() &&
+         handedOn(argument, mma->getBlock()) != argument &&
+         !argument.hasOneUse();
+}
+
 bool modelc::isDrained(MmaOp mma) {
   if (MmaOp before = addsTo(mma)) {
     return isDrained(before);
+  }
+  if (sharesHandedOn(mma)) {
+    return false;
   }
   auto loop = dyn_cast<LoopOp>(mma->getParentOp());
   return loop && loop.getKind() == LoopKind::Sequence && !isRepeated(loop) &&

@@ -215,9 +215,32 @@ void Inference::demand(OpOperand &use, LayoutAttr layout) {
   use.set(other);
 }
 
+/// A reduction leaves its result where the lanes of its input have it; from
+/// there it moves.
+void Inference::settleReduce(ReduceOp reduce) {
+  Value result = reduce.getResult();
+  LayoutAttr made = ofReduced(reduce), wanted = layouts.lookup(result);
+  if (made == wanted) {
+    return;
+  }
+  OpBuilder builder(reduce->getContext());
+  builder.setInsertionPointAfter(reduce);
+  auto moved = RelayoutOp::create(builder, reduce.getLoc(),
+                                  tileOf(result).with(Space::Register, wanted),
+                                  result, Value());
+  result.replaceAllUsesExcept(moved, moved);
+  layouts[moved.getResult()] = wanted;
+  layouts[result] = made;
+}
+
 void Inference::settle() {
   SmallVector<Operation *> ops;
   kernel.walk<WalkOrder::PreOrder>([&](Operation *op) { ops.push_back(op); });
+  for (Operation *op : ops) {
+    if (auto reduce = dyn_cast<ReduceOp>(op)) {
+      settleReduce(reduce);
+    }
+  }
   for (Operation *op : ops) {
     demands(op,
             [&](OpOperand &use, LayoutAttr layout) { demand(use, layout); });

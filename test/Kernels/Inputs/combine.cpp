@@ -1,7 +1,10 @@
 // Parts of decode attention, one of them empty, become results.
 #include "run.h"
 
-constexpr int kHeads = 6, kDim = 64, kSequences = 2, kSplits = SPLITS;
+#ifndef HEAD_DIM
+#define HEAD_DIM 64
+#endif
+constexpr int kHeads = 6, kDim = HEAD_DIM, kSequences = 2, kSplits = SPLITS;
 
 int main() {
   Allocation<float> part(kSequences * kSplits * kHeads * kDim);

@@ -1,7 +1,10 @@
 // Rotated queries and keys, appended keys and values.
 #include "run.h"
 
-constexpr int kHeads = 4, kKvHeads = 2, kDim = 64, kHalf = kDim / 2;
+#ifndef HEAD_DIM
+#define HEAD_DIM 64
+#endif
+constexpr int kHeads = 4, kKvHeads = 2, kDim = HEAD_DIM, kHalf = kDim / 2;
 constexpr int kAll = kHeads + 2 * kKvHeads;
 
 static double rotated(Allocation<bf16> &qkv, int row, int head, int i,
