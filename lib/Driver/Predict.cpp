@@ -103,11 +103,12 @@ static bool isMeasured(const MeasuredRow &row, StringRef label) {
   llvm_unreachable("all kinds are measured by label");
 }
 
-/// Launches that follow one another find in the last cache what stays there, as
-/// the kernels of a step do.
+/// Launches that take turns find in the last cache what they left there, if all
+/// that a turn touches fits.
 static void leaveInCache(const MeasuredRow &row, const Target &target,
                          CostOptions &options) {
-  if (staysCached(row.bytesOfTurn(), target)) {
+  const Cache &cache = target.cache;
+  if (row.bytesOfTurn() <= std::max<double>(cache.l2Bytes, cache.llcBytes)) {
     options.resident = {"a", "w", "x", "q", "k_cache", "v_cache"};
   }
 }
