@@ -8,6 +8,7 @@
 #include "lib/Kernels/LinearPieces.h"
 #include "lib/Kernels/LinearPreview.h"
 #include "lib/Kernels/Tiling.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
@@ -162,38 +163,61 @@ static SmallVector<int64_t> unevenExtents(bool isOneProduct) {
   return extents;
 }
 
+/// The best of `tiles` by the preview, if that is worth judging beside `best`.
+static std::optional<LinearTile>
+better(const LinearPreview &preview, double secondsOfBest,
+       ArrayRef<std::pair<LinearTile, const MmaRow *>> tiles) {
+  constexpr double kWorthJudging = 0.95; // as precise as a preview is
+  double least = kWorthJudging * secondsOfBest;
+  std::optional<LinearTile> found;
+  for (const auto &[tile, row] : tiles) {
+    double seconds = preview.seconds(tile, *row);
+    if (seconds < least) {
+      least = seconds;
+      found = tile;
+    }
+  }
+  return found;
+}
+
 SmallVector<LinearTile> Tiling::uneven(const LinearShape &shape, Range rows,
                                        const LinearTile &best) const {
   MmaRows rowsOfTable = rowsFor(shape);
   const MmaRow *rowOfBest = rowFor(rowsOfTable, shape, best);
   bool intoTensor = rowOfBest->cSpace == OperandSpace::Tensor;
-  SmallVector<LinearTile> tiles;
+  SmallVector<LinearTile> plain;
   for (int64_t uneven : unevenExtents(intoTensor)) {
     for (int64_t extent : {64, 128, 256}) {
-      addPlainTiles(tiles, target, shape, rows, extent, uneven);
-      addPlainTiles(tiles, target, shape, rows, uneven, extent);
+      addPlainTiles(plain, target, shape, rows, extent, uneven);
+      addPlainTiles(plain, target, shape, rows, uneven, extent);
     }
   }
   LinearPreview preview(target, shape, std::min(rows.maximum, kJudgedRows));
-  constexpr double kWorthJudging = 0.95; // as precise as a preview is
-  double least = kWorthJudging * preview.seconds(best, *rowOfBest);
-  std::optional<LinearTile> found;
-  for (LinearTile &tile : tiles) {
-    tile.hasRoles = best.hasRoles;
-    tile.cluster = best.cluster;
-    tile.isOneProduct = intoTensor;
-    const MmaRow *row = rowFor(rowsOfTable, shape, tile);
-    if (reasonAgainst(shape, tile, row).empty()) {
-      chooseReduce(tile, shape, target.execution.waveSize);
-      deepenRing(target, shape, tile, rows, *row);
-      double seconds = preview.seconds(tile, *row);
-      if (seconds < least) {
-        least = seconds;
-        found = tile;
+  double secondsOfBest = preview.seconds(best, *rowOfBest);
+  llvm::SmallSetVector<int64_t, 2> clusters;
+  clusters.insert(best.cluster);
+  for (const MmaRow *row : rowsOfTable) {
+    clusters.insert(std::max(row->workgroups, best.cluster));
+  }
+  SmallVector<LinearTile> found;
+  for (int64_t cluster : clusters) {
+    SmallVector<std::pair<LinearTile, const MmaRow *>> legal;
+    for (LinearTile tile : plain) {
+      tile.hasRoles = best.hasRoles || cluster > 1;
+      tile.cluster = cluster;
+      tile.isOneProduct = intoTensor;
+      const MmaRow *row = rowFor(rowsOfTable, shape, tile);
+      if (reasonAgainst(shape, tile, row).empty()) {
+        chooseReduce(tile, shape, target.execution.waveSize);
+        deepenRing(target, shape, tile, rows, *row);
+        legal.push_back({tile, row});
       }
     }
+    if (auto tile = better(preview, secondsOfBest, legal)) {
+      found.push_back(*tile);
+    }
   }
-  return found ? SmallVector<LinearTile>{*found} : SmallVector<LinearTile>();
+  return found;
 }
 
 /// Tiles of `m` rows of the first operand and `n` of the other, of workgroups

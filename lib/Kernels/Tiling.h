@@ -57,8 +57,9 @@ public:
   /// rows of them, where an instruction does; widest first.
   llvm::SmallVector<LinearTile> paired(const LinearShape &shape,
                                        Range rows) const;
-  /// The tile with a side that is no power of two, where the preview says that
-  /// the grid's last round is so much fuller that it beats `best`.
+  /// Tiles with a side that is no power of two, of single workgroups and of
+  /// those that multiply together, where the preview says that the grid's last
+  /// round is so much fuller that they beat `best`.
   llvm::SmallVector<LinearTile> uneven(const LinearShape &shape, Range rows,
                                        const LinearTile &best) const;
   /// Why the target cannot run the tile, or empty.
