@@ -128,7 +128,7 @@ Recurrence followTrips(const Body &block, llvm::ArrayRef<StepTime> times,
   }
   unsigned half = trips / 2;
   if (half == 0) {
-    return {0, done.back()};
+    return {0, done.back(), done.back()};
   }
   // The slope over the second half, where the start has died away; whole turns
   // of the longest ring, so that a periodic pattern does not alias.
@@ -136,7 +136,7 @@ Recurrence followTrips(const Body &block, llvm::ArrayRef<StepTime> times,
   unsigned from = trips > turns ? trips - turns : 0;
   double begin = from > 0 ? done[from - 1] : 0;
   double slope = (done.back() - begin) / (trips - from);
-  return {std::max(0.0, done.back() - slope * trips), slope};
+  return {std::max(0.0, done.back() - slope * trips), slope, done.front()};
 }
 
 double copyClocks(const Body &block, std::vector<StepTime> times) {

@@ -15,10 +15,12 @@ struct StepTime {
   double hold = 0;      // until the next step of the stream can issue
 };
 
-/// Times of a block as a line: `fill` + trips x `perTrip`.
+/// Times of a block as a line: `fill` + trips x `perTrip`; the first trip is
+/// done at `first`.
 struct Recurrence {
   double fill = 0;
   double perTrip = 0;
+  double first = 0;
 };
 
 /// Follows the trips of a block in max-plus: a step issues when the step before

@@ -186,6 +186,16 @@ double RoundTimer::simulate(const Body &block,
   return simulateTrips(unit);
 }
 
+/// Of all trips: where a unit is busier than latencies are long, it waits for
+/// the first one only.
+static double totalOf(const BlockTime &time, double trips) {
+  const Recurrence &chain = time.recurrence;
+  double ofLatencies = chain.fill + trips * chain.perTrip;
+  double ofUnits = std::max(chain.first, time.perTrip) +
+                   std::max(0.0, trips - 1) * time.perTrip;
+  return std::max(ofLatencies, ofUnits);
+}
+
 /// Whether roles share the trips of a block.
 static bool isOfRoles(const Body &block) {
   return llvm::any_of(block.steps, [&](const Step &step) {
@@ -217,7 +227,7 @@ void RoundTimer::timeBlock(unsigned number, Others others,
                                 : goesOn ? kTripsOfAllTiles
                                          : 0);
   if (goesOn) {
-    time.recurrence.fill = 0;
+    time.recurrence.fill = time.recurrence.first = 0;
   }
   double busiest = time.resources[unsigned(time.busiest())];
   if (rates.view != View::Bound) {
@@ -231,7 +241,7 @@ void RoundTimer::timeBlock(unsigned number, Others others,
     time.simulated = simulate(block, steps);
     time.perTrip = std::max(time.perTrip, time.simulated);
   }
-  time.total = time.recurrence.fill + block.trips * time.perTrip;
+  time.total = totalOf(time, block.trips);
 }
 
 void RoundTimer::countExecutions(std::vector<BlockTime> &blocks) const {

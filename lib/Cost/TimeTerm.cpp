@@ -110,8 +110,9 @@ static std::string loopFormula(const Body &block, const BlockTime &time) {
   if (time.executions != 1) {
     text = number(time.executions) + " x ";
   }
-  return text + "(" + clk(time.recurrence.fill) + " to fill + " +
-         number(block.trips) + " trips x " + clk(time.perTrip) + ")";
+  return text + "(" + clk(time.total - block.trips * time.perTrip) +
+         " to fill + " + number(block.trips) + " trips x " + clk(time.perTrip) +
+         ")";
 }
 
 static Term blockTerm(const KernelWork &work, const TrafficByAccess &traffic,

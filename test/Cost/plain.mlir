@@ -12,7 +12,7 @@
 // L2 x 10 pJ = 0.036 mJ; 100 W x 14.77 us = 1.48 mJ.
 // CHECK: kernel linear
 // CHECK-NEXT: bound: 14.77 us, 1.936 mJ, bound by latency
-// CHECK-NEXT: expectation: 20.12 us, 2.471 mJ, bound by latency
+// CHECK-NEXT: expectation: 20.11 us, 2.47 mJ, bound by latency
 // 16384 accumulators and operands over 128 threads: two workgroups' registers.
 // CHECK-NEXT: workgroups: 10, 2 on a unit, 0.05 rounds
 // CHECK-NEXT: matrix: 209.7 Mflop, memory: 1.802 MB read, 327.7 kB written, L2: 3.604 MB
