@@ -359,19 +359,22 @@ KernelOp kernels::buildLinear(OpBuilder &builder, const Label &label,
   Scalar columnTiles = k.constant(llvm::divideCeil(shape.columns, tile.n));
   SmallVector<Axis> axes = {{"row_tile", rowTiles},
                             {"column_tile", columnTiles}};
-  // Neighbours lie along the first axis.
+  // Those that multiply together lie along the last axis but one.
   bool isTurned = tile.isTogetherAlongN();
   if (isTurned) {
     std::swap(axes[0], axes[1]);
   }
+  bool isPartFirst = tile.splits > 1 && tile.cluster > 1;
   if (tile.splits > 1) {
-    axes.push_back({"part", k.constant(tile.splits)});
+    axes.insert(isPartFirst ? axes.begin() : axes.end(),
+                {"part", k.constant(tile.splits)});
   }
   k.grid(axes, [&](ArrayRef<Scalar> index) {
-    Scalar row = k.name("row", index[isTurned] * static_cast<double>(tile.m));
+    ArrayRef<Scalar> tiles = index.drop_front(isPartFirst);
+    Scalar row = k.name("row", tiles[isTurned] * static_cast<double>(tile.m));
     Scalar column =
-        k.name("column", index[!isTurned] * static_cast<double>(tile.n));
-    Scalar part = tile.splits > 1 ? index[2] : k.constant(0);
+        k.name("column", tiles[!isTurned] * static_cast<double>(tile.n));
+    Scalar part = tile.splits > 1 ? index[isPartFirst ? 0 : 2] : k.constant(0);
     SmallVector<Part> rows = split(row, tile.rowParts());
     SmallVector<Part> columns = split(column, tile.columnParts(shape));
     KernelBuilder::Values sums = product.walk(rows, columns, part);

@@ -222,9 +222,10 @@ SmallVector<LinearTile> Tiling::uneven(const LinearShape &shape, Range rows,
 
 /// Tiles of `m` rows of the first operand and `n` of the other, of workgroups
 /// that multiply together.
-static SmallVector<LinearTile> togetherTiles(const LinearShape &shape,
-                                             const MmaRow &row, int64_t n,
-                                             bool isSwapped) {
+static SmallVector<LinearTile> togetherTiles(const Target &target,
+                                             const LinearShape &shape,
+                                             Range rows, const MmaRow &row,
+                                             int64_t n, bool isSwapped) {
   SmallVector<LinearTile> tiles;
   for (int64_t kBytes : {128, 256}) {
     LinearTile tile{row.m, n, stepOf(kBytes, shape.element)};
@@ -235,7 +236,10 @@ static SmallVector<LinearTile> togetherTiles(const LinearShape &shape,
     tile.cluster = row.workgroups;
     tile.hasRoles = true;
     tile.waves = shape.blockScales.isByKernel() ? kWavesThatAdd : tile.waves;
-    tiles.push_back(tile);
+    int64_t most = mostSplits(target, shape, tile, rows);
+    for (; tile.splits <= most; tile.splits = nextSplits(tile.splits)) {
+      tiles.push_back(tile);
+    }
   }
   return tiles;
 }
@@ -249,6 +253,7 @@ SmallVector<LinearTile> Tiling::paired(const LinearShape &shape,
     std::optional<std::pair<double, LinearTile>> best;
     for (LinearTile &tile : alike) {
       if (reasonAgainst(shape, tile, &row).empty()) {
+        chooseReduce(tile, shape, target.execution.waveSize);
         deepenRing(target, shape, tile, rows, row);
         double seconds = preview.seconds(tile, row);
         if (!best || seconds < best->first) {
@@ -267,11 +272,11 @@ SmallVector<LinearTile> Tiling::paired(const LinearShape &shape,
     int64_t together = row->workgroups * row->m;
     for (int64_t n = row->nMax; n >= std::max(row->nMin, row->m); n /= 2) {
       if (judged >= together) {
-        auto tiles = togetherTiles(shape, *row, n, false);
+        auto tiles = togetherTiles(target, shape, rows, *row, n, false);
         addBest(*row, tiles);
       }
       if (shape.columns >= together) {
-        auto tiles = togetherTiles(shape, *row, n, true);
+        auto tiles = togetherTiles(target, shape, rows, *row, n, true);
         addBest(*row, tiles);
       }
     }

@@ -36,7 +36,7 @@ using Judged = SmallVector<std::pair<double, LinearTile>>;
 /// judgement. Their kernels live only as long.
 static Judged judge(const Tiling &tiling, OpBuilder &builder,
                     const LinearShape &shape, ArrayRef<LinearTile> tiles,
-                    Range rows) {
+                    Range rows, const EvaluateKernels &evaluate) {
   SmallVector<KernelSequence> candidates;
   for (auto [i, tile] : llvm::enumerate(tiles)) {
     std::string symbol = "candidate_" + std::to_string(i);
@@ -58,7 +58,7 @@ static Judged judge(const Tiling &tiling, OpBuilder &builder,
   }
   double m = static_cast<double>(std::min(rows.maximum, kJudgedRows));
   std::vector<FailureOr<Judgement>> judgements =
-      tiling.options.evaluate(candidates, SizesOfRun{{"m", m}});
+      evaluate(candidates, SizesOfRun{{"m", m}});
   assert(judgements.size() == candidates.size() && "a judgement for each");
   if (tiling.options.count) {
     tiling.options.count->judged += candidates.size();
@@ -97,6 +97,41 @@ static void preferPlain(Judged &judged) {
     }
   }
   std::rotate(judged.begin(), best, best + 1);
+}
+
+/// The fastest first, equals as they stand.
+static Judged inOrder(const Judged &judged) {
+  SmallVector<std::pair<double, size_t>> order;
+  for (auto [i, entry] : llvm::enumerate(judged)) {
+    order.push_back({entry.first, i});
+  }
+  llvm::sort(order);
+  Judged sorted;
+  for (auto [seconds, i] : order) {
+    sorted.push_back(judged[i]);
+  }
+  return sorted;
+}
+
+/// The best few that are close to one another, by who meets whom on a unit; the
+/// others as they were judged behind them.
+static Judged followBest(const Tiling &tiling, OpBuilder &builder,
+                         const LinearShape &shape, Judged judged, Range rows) {
+  constexpr double kClose = 1.15;
+  constexpr size_t kFew = 3;
+  judged = inOrder(judged);
+  SmallVector<LinearTile> close;
+  for (const auto &[seconds, tile] : judged) {
+    if (seconds < kClose * judged.front().first && close.size() < kFew) {
+      close.push_back(tile);
+    }
+  }
+  if (close.size() < 2 || !tiling.options.follow) {
+    return judged;
+  }
+  Judged followed =
+      judge(tiling, builder, shape, close, rows, tiling.options.follow);
+  return followed.empty() ? judged : inOrder(followed);
 }
 
 /// The best few without roles.
@@ -208,7 +243,7 @@ Tiling::linear(OpBuilder &builder, const LinearShape &shape, Range rows) const {
     return Chosen<LinearTile>{list[0], note};
   }
   list.truncate(std::min<size_t>(list.size(), options.maxCandidates));
-  Judged judged = judge(*this, builder, shape, list, rows);
+  Judged judged = judge(*this, builder, shape, list, rows, options.evaluate);
   if (judged.empty()) {
     return failure();
   }
@@ -219,7 +254,8 @@ Tiling::linear(OpBuilder &builder, const LinearShape &shape, Range rows) const {
   // Workgroups that multiply together, or else roles, and then other extents,
   // where they gain enough.
   auto challenge = [&](ArrayRef<LinearTile> tiles) {
-    for (auto &entry : judge(*this, builder, shape, tiles, rows)) {
+    for (auto &entry :
+         judge(*this, builder, shape, tiles, rows, options.evaluate)) {
       judged.insert(entry.first < kGain * judged[0].first ? judged.begin()
                                                           : judged.end(),
                     entry);
@@ -240,6 +276,7 @@ Tiling::linear(OpBuilder &builder, const LinearShape &shape, Range rows) const {
       challenge(withSharers(shape, judged[0].second, rows));
     }
   }
+  judged = followBest(*this, builder, shape, judged, rows);
   preferPlain(judged);
   return Chosen<LinearTile>{judged[0].second, noteOf(judged, rows)};
 }

@@ -210,9 +210,10 @@ LinearPreview::Workgroup LinearPreview::describe(const LinearTile &tile,
                   !shape.blockScales.isByKernel();
   one.slots = tile.slots ? std::min(tile.slots, most / slotBytes)
                          : target.ringSlots(slotBytes, most, areBoxes);
-  // Grids of parts of the sum keep their plain order.
+  // Grids of parts of the sum keep their plain order but for clusters.
   auto ordered = static_cast<double>(target.tileRowsOfChiplet());
-  one.groupRows = tile.splits > 1 ? tileRows : std::min(tileRows, ordered);
+  bool isPlain = tile.splits > 1 && tile.cluster == 1;
+  one.groupRows = isPlain ? tileRows : std::min(tileRows, ordered);
   addTrip(one, tile, row);
   addMemory(one, tile);
   return one;

@@ -210,9 +210,6 @@ std::string Tiling::reasonAgainst(const LinearShape &shape,
        tile.k != stepOf(kLineBytes, shape.element))) {
     return "only one product into tensor memory ends inside of a power of two";
   }
-  if (tile.cluster > 1 && tile.splits > 1) {
-    return "neighbours of a grid of parts do not multiply together";
-  }
   bool areAlike = row->aType == row->bType;
   if (tile.isSwapped && areAlike && row->scope == MmaScope::Wave) {
     return "both orders are alike where operands lie in registers";

@@ -17,8 +17,9 @@
 // all read alike and sends it to all: the load is marked as `multicast`.
 //
 // The rows of the grid become a multiple of the cluster. What the added ones
-// read and write lies beyond the limits of every access. "Rows" are the first
-// axis of the grid: those of the weight where that is the first operand.
+// read and write lies beyond the limits of every access. "Rows" are the last
+// axis of the grid but one: those of the weight where that is the first
+// operand; before it there may be one of parts of the sum.
 //
 //===----------------------------------------------------------------------===//
 
@@ -50,6 +51,7 @@ public:
   void multicast();
 
 private:
+  size_t rowAxis() { return kernel.getGrid().getInductionVars().size() - 2; }
   bool hasCluster();
   bool hasInstruction(MmaOp mma);
   bool multipliesInRegisters(MmaOp mma);
@@ -80,9 +82,9 @@ bool PairWorkgroups::hasCluster() {
   LoopOp grid = kernel.getGrid();
   return cluster <= target.execution.maxClusterWorkgroups &&
          target.execution.chiplets <= 1 &&
-         grid.getInductionVars().size() == 2 && !grid.getPersistent() &&
+         grid.getInductionVars().size() >= 2 && !grid.getPersistent() &&
          grid.getSteps().empty() && !grid.getOrder() &&
-         constantIndex(grid.getLowerBounds()[0]) == 0;
+         constantIndex(grid.getLowerBounds()[rowAxis()]) == 0;
 }
 
 bool PairWorkgroups::hasInstruction(MmaOp mma) {
@@ -111,7 +113,7 @@ bool PairWorkgroups::hasInstruction(MmaOp mma) {
 
 bool PairWorkgroups::dependsOnRow(Value value) {
   Operation *op = value.getDefiningOp();
-  return value == kernel.getGrid().getInductionVars()[0] ||
+  return value == kernel.getGrid().getInductionVars()[rowAxis()] ||
          (op && llvm::any_of(op->getOperands(), [&](Value operand) {
             return dependsOnRow(operand);
           }));
@@ -173,7 +175,7 @@ bool PairWorkgroups::endsInGroup(LoadOp load) {
 
 bool PairWorkgroups::hasWholeClusters() {
   std::optional<int64_t> rows =
-      constantIndex(kernel.getGrid().getUpperBounds()[0]);
+      constantIndex(kernel.getGrid().getUpperBounds()[rowAxis()]);
   return rows && *rows % cluster == 0;
 }
 
@@ -261,14 +263,14 @@ Value PairWorkgroups::growRows() {
   Location loc = grid.getLoc();
   OpBuilder builder(grid);
   Value count = constantOf(builder, loc, cluster);
-  Value clusters =
-      arith::CeilDivSIOp::create(builder, loc, grid.getUpperBounds()[0], count);
+  Value clusters = arith::CeilDivSIOp::create(
+      builder, loc, grid.getUpperBounds()[rowAxis()], count);
   Value rows = arith::MulIOp::create(builder, loc, clusters, count);
-  grid.getUpperBoundsMutable().slice(0, 1).assign(rows);
+  grid.getUpperBoundsMutable().slice(rowAxis(), 1).assign(rows);
   builder.setInsertionPointToStart(&grid.getBody().front());
   return arith::RemSIOp::create(builder,
                                 NameLoc::get(builder.getStringAttr("rank")),
-                                grid.getInductionVars()[0], count);
+                                grid.getInductionVars()[rowAxis()], count);
 }
 
 void PairWorkgroups::multicast() {
