@@ -14,18 +14,26 @@ using namespace modelc;
 /// Tokens that one prefill step takes at most, as serving engines chunk them.
 static constexpr int64_t kMaxStepTokens = 16384;
 
-/// Names of the buffers that a kernel of so many rows hands to the next one in
-/// the last cache.
-static void addHandedOn(schedule::KernelOp kernel, const Target &target,
-                        double rows, std::vector<std::string> &names) {
+/// Adds the names of the buffers of a kernel of so many rows that are `wanted`
+/// and stay in the last cache from one kernel to the next.
+static void addCached(schedule::KernelOp kernel, const Target &target,
+                      double rows, llvm::function_ref<bool(StringRef)> wanted,
+                      std::vector<std::string> &names) {
   Block &entry = kernel.getEntry();
   for (auto [position, argument] : llvm::enumerate(entry.getArguments())) {
     auto type = dyn_cast<schedule::BufferType>(argument.getType());
-    if (type && staysCached(type.getBytes(rows), target)) {
-      names.push_back(kernel.getArgumentName(position).str());
+    StringRef name = kernel.getArgumentName(position);
+    if (type && wanted(name) && staysCached(type.getBytes(rows), target)) {
+      names.push_back(name.str());
     }
   }
 }
+
+/// What the kernel before a linear has just written.
+static bool isInputOfLinear(StringRef name) {
+  return name == "a" || name.starts_with("a_") || name == "residual";
+}
+static bool isAny(StringRef) { return true; }
 
 /// What a candidate takes, by the real passes and the real cost: what is judged
 /// is what would be emitted.
@@ -45,6 +53,11 @@ static FailureOr<Judgement> judge(const KernelSequence &kernels,
   Judgement judgement;
   for (const Bindings &bound : sizes) {
     CostOptions following = options;
+    auto rows = bound.find("m");
+    if (rows != bound.end()) {
+      addCached(kernels.front(), target, rows->second, isInputOfLinear,
+                following.resident);
+    }
     double seconds = 0;
     for (schedule::KernelOp kernel : kernels) {
       FailureOr<KernelCost> cost = costKernel(kernel, target, bound, following);
@@ -56,7 +69,7 @@ static FailureOr<Judgement> judge(const KernelSequence &kernels,
         judgement.perUnit = static_cast<int64_t>(cost->workgroupsPerUnit);
       }
       if (kernel != kernels.back()) {
-        addHandedOn(kernel, target, bound.at("m"), following.resident);
+        addCached(kernel, target, bound.at("m"), isAny, following.resident);
       }
     }
     judgement.seconds.push_back(seconds);

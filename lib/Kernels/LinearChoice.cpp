@@ -113,16 +113,17 @@ static Judged inOrder(const Judged &judged) {
   return sorted;
 }
 
-/// The best few that are close to one another, by who meets whom on a unit; the
-/// others as they were judged behind them.
+/// The plainest of the best and the next few that are close to it, by who meets
+/// whom on a unit.
 static Judged followBest(const Tiling &tiling, OpBuilder &builder,
                          const LinearShape &shape, Judged judged, Range rows) {
   constexpr double kClose = 1.15;
   constexpr size_t kFew = 3;
-  judged = inOrder(judged);
-  SmallVector<LinearTile> close;
-  for (const auto &[seconds, tile] : judged) {
-    if (seconds < kClose * judged.front().first && close.size() < kFew) {
+  preferPlain(judged);
+  SmallVector<LinearTile> close = {judged.front().second};
+  for (const auto &[seconds, tile] : inOrder(judged)) {
+    if (seconds < kClose * judged.front().first && close.size() < kFew &&
+        !llvm::is_contained(close, tile)) {
       close.push_back(tile);
     }
   }
