@@ -1,5 +1,4 @@
-//===- Round.cpp - Clocks of one round of a grid
-//---------------------------===//
+//===- Round.cpp - Clocks of one round of a grid --------------------------===//
 
 #include "lib/Cost/Round.h"
 #include "lib/Cost/Simulate.h"

@@ -1,5 +1,4 @@
-//===- Round.h - Clocks of one round of a grid
-//-----------------------------===//
+//===- Round.h - Clocks of one round of a grid ----------------------------===//
 //
 // Inner to lib/Cost: what Time adds up.
 //
