@@ -6,7 +6,8 @@
 // kernel owns a tile of d again and adds the parts.
 //
 // Layouts have sizes that are powers of two: a tile of another width is several
-// products side by side, which share the operand that they all read.
+// products side by side, which share the operand that they all read, or into
+// tensor memory one.
 //
 // Swapped, the weight is the first operand of the matrix instruction and the
 // accumulator holds the transposed tile, n x m: so that few rows of a do not
