@@ -37,7 +37,7 @@ struct Combine {
   }
   /// Columns of the tiles that a head is, and results of each: numbers of a
   /// stored element.
-  SmallVector<int64_t, 2> pieces() const;
+  SmallVector<int64_t, 4> pieces() const;
   int64_t results() const { return blocks ? blocks->together() : 1; }
   void declare();
   /// What the loop carries: results of all pieces, then maximum and sum.
@@ -70,12 +70,12 @@ void Combine::declare() {
   blocks->declareResults();
 }
 
-SmallVector<int64_t, 2> Combine::pieces() const {
+SmallVector<int64_t, 4> Combine::pieces() const {
   if (!blocks) {
     return partsOf(shape.valueDim);
   }
   int64_t count = words() * blocks->scales.scalesPerWord();
-  return SmallVector<int64_t, 2>(count, shape.valueDim / count / results());
+  return SmallVector<int64_t, 4>(count, shape.valueDim / count / results());
 }
 
 SmallVector<Carried> Combine::start() const {

@@ -38,6 +38,10 @@ struct QuantiseShape {
   bool isTensorScaled = false; ///< those over one f32 scale of all
 };
 
+/// The tiles that an extent is cut into, of a linear or a head: powers of two
+/// that sum up to it, largest first.
+llvm::SmallVector<int64_t, 4> partsOf(int64_t extent);
+
 //===----------------------------------------------------------------------===//
 // Linear: d[m, n] = epilogue(a[m, k] * w[n, k]^T)
 //===----------------------------------------------------------------------===//
@@ -220,10 +224,6 @@ schedule::KernelOp buildGather(mlir::OpBuilder &builder, const Label &label,
 //===----------------------------------------------------------------------===//
 // Attention
 //===----------------------------------------------------------------------===//
-
-/// Columns of the tiles that a head is cut into: powers of two that sum up to
-/// its own, largest first.
-llvm::SmallVector<int64_t, 2> partsOf(int64_t columns);
 
 /// Heads of one device, and its cache: K is [rows, kvHeads, headDim], V [rows,
 /// kvHeads, valueDim], row = page * pageSize + slot.

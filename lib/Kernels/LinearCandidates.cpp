@@ -249,7 +249,7 @@ SmallVector<LinearTile> Tiling::paired(const LinearShape &shape,
   int64_t judged = std::min(rows.maximum, kJudgedRows);
   LinearPreview preview(target, shape, judged);
   SmallVector<LinearTile> tiles;
-  auto addBest = [&](const MmaRow &row, MutableArrayRef<LinearTile> alike) {
+  auto addBest = [&](const MmaRow &row, SmallVector<LinearTile> alike) {
     std::optional<std::pair<double, LinearTile>> best;
     for (LinearTile &tile : alike) {
       if (reasonAgainst(shape, tile, &row).empty()) {
@@ -272,12 +272,10 @@ SmallVector<LinearTile> Tiling::paired(const LinearShape &shape,
     int64_t together = row->workgroups * row->m;
     for (int64_t n = row->nMax; n >= std::max(row->nMin, row->m); n /= 2) {
       if (judged >= together) {
-        auto tiles = togetherTiles(target, shape, rows, *row, n, false);
-        addBest(*row, tiles);
+        addBest(*row, togetherTiles(target, shape, rows, *row, n, false));
       }
       if (shape.columns >= together) {
-        auto tiles = togetherTiles(target, shape, rows, *row, n, true);
-        addBest(*row, tiles);
+        addBest(*row, togetherTiles(target, shape, rows, *row, n, true));
       }
     }
   }

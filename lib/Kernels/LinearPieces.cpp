@@ -12,18 +12,20 @@ static int64_t productsOf(const LinearShape &shape) {
   return shape.isSwiglu ? 2 : 1;
 }
 
+SmallVector<int64_t, 4> kernels::partsOf(int64_t extent) {
+  SmallVector<int64_t, 4> parts;
+  for (int64_t rest = extent; rest > 0; rest -= parts.back()) {
+    parts.push_back(llvm::bit_floor<uint64_t>(rest));
+  }
+  return parts;
+}
+
 llvm::SmallVector<int64_t, 4> LinearTile::parts(int64_t size,
                                                 int64_t pieces) const {
   if (pieces > 1 || isOneProduct) {
     return llvm::SmallVector<int64_t, 4>(pieces, size / pieces);
   }
-  llvm::SmallVector<int64_t, 4> powers;
-  for (int64_t power = llvm::bit_floor<uint64_t>(size); power > 0; power /= 2) {
-    if (size & power) {
-      powers.push_back(power);
-    }
-  }
-  return powers;
+  return partsOf(size);
 }
 
 int64_t kernels::stepOf(int64_t bytes, Type number) {

@@ -14,9 +14,6 @@ using namespace mlir;
 using namespace modelc;
 using namespace modelc::kernels;
 
-/// Bytes of a row of a box.
-static constexpr int64_t kLineBytes = 128;
-
 /// Trips that pay for a part of the sum, at least.
 static constexpr int64_t kMinTrips = 4;
 
@@ -212,10 +209,11 @@ std::string Tiling::reasonAgainst(const LinearShape &shape,
   if (!row) {
     return "no matrix instruction has such a shape";
   }
-  // A place of boxes ends inside of a power of two where a row is one line.
+  // A place of boxes ends inside of a power of two where a row is one piece.
+  int64_t rowBytes = tile.k * shape.element.getIntOrFloatBitWidth() / 8;
   if (tile.isOneProduct &&
       (tile.isPowerOfTwo() || row->cSpace != OperandSpace::Tensor ||
-       tile.k != stepOf(kLineBytes, shape.element))) {
+       !llvm::is_contained(target.copy.boxSwizzleBytes, rowBytes))) {
     return "only one product into tensor memory ends inside of a power of two";
   }
   bool areAlike = row->aType == row->bType;

@@ -1,6 +1,5 @@
 #include "lib/Kernels/Softmax.h"
 
-#include "llvm/ADT/bit.h"
 #include <cmath>
 #include <limits>
 
@@ -52,14 +51,6 @@ KernelBuilder::Values Softmax::values() const {
     list.push_back(weights);
   }
   return list;
-}
-
-SmallVector<int64_t, 2> kernels::partsOf(int64_t columns) {
-  SmallVector<int64_t, 2> parts;
-  for (int64_t rest = columns; rest > 0; rest -= parts.back()) {
-    parts.push_back(llvm::bit_floor<uint64_t>(rest));
-  }
-  return parts;
 }
 
 void kernels::storeParts(KernelBuilder &k, ValueRange parts,
