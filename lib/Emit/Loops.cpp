@@ -224,6 +224,15 @@ static bool isScheduled(LoopOp loop) {
       .wasInterrupted();
 }
 
+/// Whether the bound of a loop says that there is a trip: one of at least 1.
+static bool knowsOfTrip(LoopOp loop) {
+  auto bound = loop.getUpperBounds()[0].getDefiningOp<arith::MaxSIOp>();
+  APInt least;
+  return bound && matchPattern(loop.getLowerBounds()[0], m_Zero()) &&
+         matchPattern(bound.getRhs(), m_ConstantInt(&least)) &&
+         least.isStrictlyPositive();
+}
+
 LogicalResult KernelPrinter::printLoop(LoopOp loop) {
   declareCarried(loop);
   syncLate(loop, /*isBefore=*/true);
@@ -260,6 +269,11 @@ LogicalResult KernelPrinter::printLoop(LoopOp loop) {
   // The schedule has placed what overlaps; trips that a compiler writes out of
   // its own spill what they load ahead.
   if (isScheduled(loop)) {
+    // A product that may not happen is one that the vendor's compiler waits
+    // for.
+    if (knowsOfTrip(loop)) {
+      line("__builtin_assume(" + text(upper, 10) + " > 0);");
+    }
     line("#pragma unroll 1");
   }
   open("for (int " + name + " = " + text(lower) + "; " + name + " < " +

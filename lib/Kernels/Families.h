@@ -81,6 +81,12 @@ struct LinearTile {
   int64_t m = 0, n = 0, k = 0; ///< of d, and of the step along the sum
   int64_t waves = 4;
   int64_t splits = 1; ///< parts of the sum, by different workgroups
+  /// Whether a part of `inputs` has no step: 9 in 6 parts are two each of 5.
+  bool hasEmptyPart(int64_t inputs) const {
+    int64_t steps = llvm::divideCeil(inputs, k);
+    int64_t ofEach = llvm::divideCeil(steps, splits);
+    return (splits - 1) * ofEach >= steps;
+  }
   /// The weight is the first operand of the matrix instruction.
   bool isSwapped = false;
   /// Equal pieces of m and n, each with a product of its own.

@@ -60,7 +60,12 @@ public:
     std::string text = take(key);
     return text.empty() ? Type() : parseType(text, context);
   }
+  /// What the values ask for cannot be: `why` is told at the end.
+  void refuse(const Twine &why) { refusal = why.str(); }
   LogicalResult finish(Operation *op) const {
+    if (!refusal.empty()) {
+      return op->emitError(refusal);
+    }
     for (const auto &[key, value] : values) {
       if (!taken.contains(key)) {
         return op->emitError("expected a key of the family's structs, got '")
@@ -78,6 +83,7 @@ private:
   }
   std::map<std::string, std::string> values;
   std::set<std::string> taken;
+  std::string refusal;
 };
 
 struct KernelsBuildPass
@@ -205,6 +211,12 @@ static void buildLinearPart(const Request &r, bool isReduce) {
   tile.reduceM = s.integer("reduce_m", tile.reduceM);
   tile.reduceN = s.integer("reduce_n", tile.reduceN);
   tile.reduceWaves = s.integer("reduce_waves", tile.reduceWaves);
+  if (!isReduce && tile.hasEmptyPart(shape.inputs)) {
+    return s.refuse(
+        "expected parts of the sum with a step along it each, got " +
+        Twine(tile.splits) + " of " + Twine(shape.inputs) +
+        " inputs in steps of " + Twine(tile.k));
+  }
   auto build = isReduce ? buildLinearReduce : buildLinear;
   build(r.builder, r.label, shape, tile, r.rows());
 }

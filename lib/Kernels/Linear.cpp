@@ -285,7 +285,8 @@ KernelBuilder::Values Product::walk(ArrayRef<Part> rows, ArrayRef<Part> columns,
   Scalar first = k.name("first", part * static_cast<double>(stepsOfPart));
   Scalar trips = k.constant(stepsOfPart);
   if (steps % tile.splits != 0) {
-    trips = maximum(minimum(trips, k.constant(steps) - first), k.constant(0));
+    // No part is empty: the matrix unit's queue is then never left untouched.
+    trips = maximum(minimum(trips, k.constant(steps) - first), k.constant(1));
   }
   SmallVector<Part> weightRows;
   for (Part own : columns) {

@@ -253,6 +253,9 @@ std::string Tiling::reasonAgainst(const LinearShape &shape,
           3 * target.execution.maxRegistersPerThread) {
     return "so many parts exceed the registers of the kernel that adds them";
   }
+  if (tile.hasEmptyPart(shape.inputs)) {
+    return "a part of the sum is empty";
+  }
   int64_t steps = llvm::divideCeil(shape.inputs, tile.k);
   return tile.splits > 1 && steps / tile.splits < kMinTrips
              ? "a part of the sum is too short"

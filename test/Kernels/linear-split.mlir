@@ -1,5 +1,7 @@
 // RUN: %modelc-opt %s "--kernels-build=family=linear shape=columns:256,inputs:448 tile=splits:3,k:64" --mlir-use-nameloc-as-prefix | FileCheck %s
 // RUN: %modelc-opt %s "--kernels-build=family=linear-reduce shape=columns:256,inputs:448,residual:1 tile=splits:3,reduce_n:256" --mlir-use-nameloc-as-prefix | FileCheck %s --check-prefix=REDUCE
+// RUN: not %modelc-opt %s "--kernels-build=family=linear shape=columns:256,inputs:448 tile=splits:5,k:64" 2>&1 | FileCheck %s --check-prefix=EMPTY
+// EMPTY: expected parts of the sum with a step along it each, got 5 of 448 inputs in steps of 64
 // 7 steps over 3 parts: 3, 3 and 1; sums go to a workspace, a second kernel adds.
 
 // CHECK: %partial: !schedule.buffer<?x3x256xf32>, %m: index
@@ -7,7 +9,7 @@
 // CHECK: %first = arith.muli %part, %c3
 // CHECK: %[[REST:.*]] = arith.subi %c7, %first
 // CHECK: %[[MIN:.*]] = arith.minsi %c3, %[[REST]]
-// CHECK: %[[TRIPS:.*]] = arith.maxsi %[[MIN]], %c0
+// CHECK: %[[TRIPS:.*]] = arith.maxsi %[[MIN]], %c1
 // CHECK: schedule.loop (%t) = (%c0) to (%[[TRIPS]])
 // CHECK: schedule.store %{{.*}}, %partial[%row, %part, %column] valid(%m) {dims = array<i64: 0, 2>}
 
