@@ -204,7 +204,6 @@ struct Traffic {
   double lastLevel = 0;         // that miss L2
   double read = 0, written = 0; // of device memory
   double link = 0;
-  double pagedFraction = 0; // of the bytes of device memory
   double memory() const { return read + written; }
 };
 

@@ -28,29 +28,24 @@ double valueFor(const ByType &table, llvm::StringRef type, double otherwise) {
   return key.empty() ? otherwise : table.at(key.str());
 }
 
-double memoryEfficiency(const Target &target, const Traffic &traffic) {
-  const Efficiency &efficiency = target.efficiency;
-  double bytes = traffic.memory();
-  if (bytes <= 0) {
-    return efficiency.read;
-  }
-  // A copy reads as much as it writes; between that and pure reading the loss
-  // by turning the bus around grows with the smaller side.
-  double copied = 2 * std::min(traffic.read, traffic.written) / bytes;
-  double whole = efficiency.read + copied * (efficiency.copy - efficiency.read);
-  double paged = std::min(efficiency.attention, whole);
-  return whole + traffic.pagedFraction * (paged - whole);
-}
-
 Rates::Rates(const Target &target, View view, double clockHz,
              const Traffic &traffic)
     : target(target), view(view), clockHz(clockHz),
-      memoryRate(target.memory.bandwidth), linkRate(target.link.bandwidth) {
+      linkRate(target.link.bandwidth) {
   if (view != View::Bound) {
-    memoryRate *= memoryEfficiency(target, traffic);
     linkRate *= target.efficiency.link;
     rampClocks = traffic.memory() > 0 ? target.launch.ramp * clockHz : 0;
   }
+}
+
+double Rates::memoryRate(const Access &access) const {
+  const Efficiency &reached = target.efficiency;
+  double read =
+      access.paged ? std::min(reached.attention, reached.read) : reached.read;
+  double part = view == View::Bound ? 1
+                : access.writes     ? reached.write()
+                                    : read;
+  return target.memory.bandwidth * part;
 }
 
 double Rates::matrixEfficiency(llvm::StringRef type) const {
@@ -89,13 +84,15 @@ Clocks Rates::clocksOf(const Amounts &amounts) const {
   return clocks;
 }
 
-Clocks Rates::clocksBelowL2(double lastLevelBytes, double memoryBytes,
-                            double linkBytes) const {
+Clocks Rates::clocksBelowL2(const Access &access, double lastLevelBytes,
+                            double memoryBytes) const {
   Clocks clocks{};
   clocks[unsigned(Resource::LastLevel)] =
       over(lastLevelBytes, target.cache.llcBandwidth) * clockHz;
-  clocks[unsigned(Resource::Memory)] = over(memoryBytes, memoryRate) * clockHz;
-  clocks[unsigned(Resource::Link)] = over(linkBytes, linkRate) * clockHz;
+  clocks[unsigned(Resource::Memory)] =
+      over(memoryBytes, memoryRate(access)) * clockHz;
+  clocks[unsigned(Resource::Link)] =
+      over(access.peer ? access.bytes : 0, linkRate) * clockHz;
   return clocks;
 }
 

@@ -19,7 +19,6 @@ struct Rates {
   const Target &target;
   View view;
   double clockHz;
-  double memoryRate = 0; // B/s of the device
   double linkRate = 0;   // B/s of the device
   double rampClocks = 0; // until a streaming kernel runs at full rate
 
@@ -27,15 +26,14 @@ struct Rates {
         const Traffic &traffic);
   /// Part of the peak that matrix work of a type reaches.
   double matrixEfficiency(llvm::StringRef type) const;
-  /// Clocks of the resources of one unit, and of the device for the bytes
-  /// below L2 at its full rate.
+  /// B/s of device memory for an access.
+  double memoryRate(const Access &access) const;
+  /// Clocks of the resources of one unit, and of the device for the bytes of
+  /// an access below L2 at its full rate.
   Clocks clocksOf(const Amounts &amounts) const;
-  Clocks clocksBelowL2(double lastLevelBytes, double memoryBytes,
-                       double linkBytes) const;
+  Clocks clocksBelowL2(const Access &access, double lastLevelBytes,
+                       double memoryBytes) const;
 };
-
-/// The share of device memory's peak that traffic of this mix reaches.
-double memoryEfficiency(const Target &target, const Traffic &traffic);
 
 /// The entry of a table by type; a kin of the type where the very type is
 /// missing ("f8E4M3FNUZ" as "f8E4M3FN"), else `otherwise`.

@@ -22,8 +22,7 @@ Clocks RoundTimer::clocksOfOne(const Step &step) const {
     const AccessTraffic &bytes = traffic.accesses[step.access];
     double all = std::max(1e-9, access.executions * work.workgroups());
     Clocks below =
-        rates.clocksBelowL2(bytes.lastLevel / all, bytes.memory / all,
-                            access.peer ? access.bytes : 0);
+        rates.clocksBelowL2(access, bytes.lastLevel / all, bytes.memory / all);
     for (unsigned i = 0; i < kResources; ++i) {
       clocks[i] += below[i];
     }
@@ -109,8 +108,11 @@ StepTime RoundTimer::timeOfStep(const Step &step, const Body &block,
     return time;
   }
   Clocks clocks = clocksOfOne(step);
-  // What goes to devices goes at one time from all workgroups, in turn.
-  bool sends = step.amounts.linkBytes > 0;
+  // What goes to devices goes at one time from all workgroups, in turn; so do
+  // results at the end of a tile, because those that start together end so.
+  bool isOfTile = &block == &work.blocks.front();
+  bool sends =
+      step.amounts.linkBytes > 0 || (isOfTile && step.kind == StepKind::Store);
   RoundTimer alone(work, traffic, rates, sends ? load : Load{});
   for (unsigned i = 0; i < kResources; ++i) {
     time.occupancy =
@@ -186,12 +188,13 @@ double RoundTimer::simulate(const Body &block,
 }
 
 /// Of all trips: where a unit is busier than latencies are long, it waits for
-/// the first one only.
-static double totalOf(const BlockTime &time, double trips) {
+/// the first one only, whose bytes take `arrival`.
+static double totalOf(const BlockTime &time, double trips, double arrival) {
   const Recurrence &chain = time.recurrence;
   double ofLatencies = chain.fill + trips * chain.perTrip;
-  double ofUnits = std::max(chain.first, time.perTrip) +
-                   std::max(0.0, trips - 1) * time.perTrip;
+  double first = chain.first > 0 ? chain.first + arrival : 0;
+  double ofUnits =
+      std::max(first, time.perTrip) + std::max(0.0, trips - 1) * time.perTrip;
   return std::max(ofLatencies, ofUnits);
 }
 
@@ -240,7 +243,10 @@ void RoundTimer::timeBlock(unsigned number, Others others,
     time.simulated = simulate(block, steps);
     time.perTrip = std::max(time.perTrip, time.simulated);
   }
-  time.total = totalOf(time, block.trips);
+  // Workgroups that start together ask for the bytes of a first trip at once.
+  double arrival = std::max(time.resources[unsigned(Resource::Memory)],
+                            time.resources[unsigned(Resource::LastLevel)]);
+  time.total = totalOf(time, block.trips, number > 0 ? arrival : 0);
 }
 
 void RoundTimer::countExecutions(std::vector<BlockTime> &blocks) const {

@@ -131,7 +131,6 @@ static double distinctBytes(const KernelWork &work, const Access &access) {
 }
 
 static void addUp(const KernelWork &work, TrafficByAccess &result) {
-  double paged = 0;
   for (auto [access, traffic] : llvm::zip(work.accesses, result.accesses)) {
     if (access.peer) {
       result.sum.link += traffic.requested;
@@ -140,10 +139,7 @@ static void addUp(const KernelWork &work, TrafficByAccess &result) {
     result.sum.l2 += traffic.requested;
     result.sum.lastLevel += traffic.lastLevel;
     (access.writes ? result.sum.written : result.sum.read) += traffic.memory;
-    paged += access.paged ? traffic.memory : 0;
   }
-  double all = result.sum.memory();
-  result.sum.pagedFraction = all > 0 ? paged / all : 0;
 }
 
 TrafficByAccess trafficOf(const KernelWork &work, const Target &target,

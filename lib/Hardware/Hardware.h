@@ -12,6 +12,7 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/LogicalResult.h"
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -305,6 +306,9 @@ struct Efficiency {
   double link = 1;      // of link bandwidth, writes to peers
   double library = 1;   // of link bandwidth, calls of the library
   double switches = 0;  // of what calls reach, where switches add; 0: none do
+  /// Of memory bandwidth, writing: what reading leaves a copy for its other
+  /// half, all of it at most.
+  double write() const { return 1 / std::max(1.0, 2 / copy - 1 / read); }
 };
 
 /// A machine. Plain data in SI base units (B, s, J, W, Hz, flop).

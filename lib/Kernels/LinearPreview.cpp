@@ -15,13 +15,12 @@ double LinearPreview::partBytes(const LinearTile &tile) const {
   return rows * static_cast<double>(shape.weightRows() * tile.splits) * 4;
 }
 
-/// Bytes of device memory in a clock; turning the bus around costs.
-double LinearPreview::bytesPerClock(double read, double written) const {
-  const Efficiency &efficiency = target.efficiency;
-  double copied = 2 * std::min(read, written) / (read + written);
-  double reached =
-      efficiency.read + copied * (efficiency.copy - efficiency.read);
-  return target.memory.bandwidth * reached / clockHz;
+/// Clocks that device memory takes.
+double LinearPreview::memoryClocks(double read, double written) const {
+  const Efficiency &reached = target.efficiency;
+  double seconds = (read / reached.read + written / reached.write()) /
+                   target.memory.bandwidth;
+  return seconds * clockHz;
 }
 
 /// One workgroup: clocks of a unit that holds it alone, for each trip along the
@@ -173,9 +172,8 @@ void LinearPreview::addMemory(Workgroup &one, const LinearTile &tile) const {
   bool isWhole = tile.splits == 1;
   double residual = isWhole && shape.hasResidual ? results : 0;
   double written = isWhole ? results : partBytes(tile);
-  double rate = bytesPerClock(operands + residual, written) * one.count;
-  one.memory = operands / rate / one.trips;
-  one.memoryAtEnd = (residual + written) / rate;
+  one.memory = memoryClocks(operands, 0) / one.count / one.trips;
+  one.memoryAtEnd = memoryClocks(residual, written) / one.count;
   double width =
       isWhole ? shape.result.getIntOrFloatBitWidth() / 8.0 : 4 * products;
   one.stored = static_cast<double>(tile.m * tile.n) * width /
@@ -359,7 +357,7 @@ double LinearPreview::seconds(const LinearTile &tile, const MmaRow &row) const {
 }
 
 double LinearPreview::memorySeconds() const {
-  double clocks = (operands + results) / bytesPerClock(operands, results);
+  double clocks = memoryClocks(operands, results);
   double lag = lagClocks(clocks, target.launch.ramp * clockHz);
   return target.launch.gap + (clocks + lag) / clockHz;
 }

@@ -31,7 +31,7 @@ private:
     double perUnit = 1, active = 1; ///< workgroups of a unit, of all units
   };
   double partBytes(const LinearTile &tile) const;
-  double bytesPerClock(double read, double written) const;
+  double memoryClocks(double read, double written) const;
   void addTrip(Workgroup &one, const LinearTile &tile, const MmaRow &row) const;
   void addScaling(Workgroup &one, const LinearTile &tile,
                   const MmaRow &row) const;

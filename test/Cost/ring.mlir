@@ -1,4 +1,5 @@
 // RUN: %modelc-opt %s --schedule-print-cost="target=toy targets-dir=%src_root/test/targets sizes=m:128 explain" -o /dev/null | FileCheck %s
+// RUN: %modelc-opt %s --schedule-print-cost="target=toy targets-dir=%src_root/test/targets sizes=m:1280 explain" -o /dev/null | FileCheck %s --check-prefix=FULL
 // The slots of a ring decide how much of the copies' latency a trip sees. No
 // rule says so: the wait counts two (four) later copies, so it waits for those
 // of two (three) trips ago.
@@ -63,7 +64,11 @@ schedule.kernel @three(%a: !schedule.buffer<?x6400xbf16>, %w: !schedule.buffer<1
 // four pieces + matrix 419 = 480 clk.
 // CHECK-LABEL: kernel four
 // CHECK: bound: {{.*}} bound by {{shared memory|L2 port}}
-// CHECK: loop 2: {{.*}} + 100 trips x 655.4 clk)
+// The first bytes of all workgroups come from device memory one after the other: of
+// 10 workgroups 180 kB at 0.8 TB/s, 225 clk, of 100, which share panels, 328 kB, 410.
+// CHECK: loop 2: {{.*}} (1388 clk to fill + 100 trips x 655.4 clk)
+// FULL-LABEL: kernel four
+// FULL: loop 2: {{.*}} (1572 clk to fill + 100 trips x 655.4 clk)
 // CHECK: dependences: 480.4 clk
 schedule.kernel @four(%a: !schedule.buffer<?x6400xbf16>, %w: !schedule.buffer<1280x6400xbf16>, %m: index)
     guard [#schedule.range<"m", 1 to 16384>] attributes {waves = 4 : i64, stage = #schedule<stage final>} {
