@@ -211,11 +211,11 @@ static void buildLinearPart(const Request &r, bool isReduce) {
   tile.reduceM = s.integer("reduce_m", tile.reduceM);
   tile.reduceN = s.integer("reduce_n", tile.reduceN);
   tile.reduceWaves = s.integer("reduce_waves", tile.reduceWaves);
-  if (!isReduce && tile.hasEmptyPart(shape.inputs)) {
-    return s.refuse(
-        "expected parts of the sum with a step along it each, got " +
-        Twine(tile.splits) + " of " + Twine(shape.inputs) +
-        " inputs in steps of " + Twine(tile.k));
+  if (tile.k < 1 || tile.splits < 1 ||
+      (!isReduce && tile.hasEmptyPart(shape.inputs))) {
+    return s.refuse("expected parts of the sum with a step each, got " +
+                    Twine(tile.splits) + " of " + Twine(shape.inputs) +
+                    " inputs in steps of " + Twine(tile.k));
   }
   auto build = isReduce ? buildLinearReduce : buildLinear;
   build(r.builder, r.label, shape, tile, r.rows());

@@ -1,7 +1,9 @@
 // RUN: %modelc-opt %s "--kernels-build=family=linear shape=columns:256,inputs:448 tile=splits:3,k:64" --mlir-use-nameloc-as-prefix | FileCheck %s
 // RUN: %modelc-opt %s "--kernels-build=family=linear-reduce shape=columns:256,inputs:448,residual:1 tile=splits:3,reduce_n:256" --mlir-use-nameloc-as-prefix | FileCheck %s --check-prefix=REDUCE
 // RUN: not %modelc-opt %s "--kernels-build=family=linear shape=columns:256,inputs:448 tile=splits:5,k:64" 2>&1 | FileCheck %s --check-prefix=EMPTY
-// EMPTY: expected parts of the sum with a step along it each, got 5 of 448 inputs in steps of 64
+// EMPTY: expected parts of the sum with a step each, got 5 of 448 inputs in steps of 64
+// RUN: not %modelc-opt %s "--kernels-build=family=linear shape=columns:256,inputs:448 tile=splits:0,k:64" 2>&1 | FileCheck %s --check-prefix=NONE
+// NONE: expected parts of the sum with a step each, got 0 of 448 inputs in steps of 64
 // 7 steps over 3 parts: 3, 3 and 1; sums go to a workspace, a second kernel adds.
 
 // CHECK: %partial: !schedule.buffer<?x3x256xf32>, %m: index
