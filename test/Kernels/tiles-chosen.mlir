@@ -17,11 +17,14 @@
 
 // Gate and up of 128 columns each: products of operands in shared memory leave
 // the registers to the sums, and so they do beside a residual.
-// GATED-DAG: schedule.kernel @linear_28672x4096_bf16_swiglu_128x128x64_waves8({{.*}} to 9216>
-// Where rounds of 128 x 256 leave units idle, 192 columns are two products; what L2
-// bounds is loaded by two workgroups together.
-// GATED-DAG: schedule.kernel @linear_6144x4096_bf16_128x192x64_waves8_roles_sharers2({{.*}}, #schedule.range<"m", 1409 to 1536>] {{.*}}note = "128x192x64, 8 waves, roles, 2 workgroups load together: {{.*}} us at
+// GATED-DAG: schedule.kernel @linear_28672x4096_bf16_swiglu_128x128x64_waves8({{.*}} to 16384>]
+// Where rounds of 128 x 256 leave units idle, 192 columns are two products.
+// GATED-DAG: schedule.kernel @linear_6144x4096_bf16_128x192x64_waves8({{.*}}, #schedule.range<"m", 1409 to 1536>] {{.*}}note = "128x192x64, 8 waves: {{.*}} us at
 // GATED-DAG: schedule.kernel @linear_4096x14336_bf16_residual_128x256x64_waves8({{.*}} to 16384>]
+
+// What L2 bounds is loaded by two workgroups together.
+// RUN: modelc %src_root/examples/llama-3.3-70b.toml --target=h200 --tp=8 --emit=schedule | FileCheck %s --check-prefix=SHARED
+// SHARED: schedule.kernel @linear_1280x8192_bf16_128x160x64_roles_sharers2_slots8({{.*}}note = "128x160x64, 4 waves, roles, 2 workgroups load together: {{.*}} us at
 
 // One row above whole tiles: pairs along the weight, whose rows are whole tiles, and as many
 // columns as waste least; one product makes 192 of them.
@@ -33,7 +36,7 @@
 // RUN: modelc %src_root/examples/llama-3.1-8b.toml --target=b200 --weights=fp8_block --emit=schedule | FileCheck %s --check-prefix=ADDED
 // ADDED-DAG: schedule.kernel @linear_6144x4096_f8e4m3fn_bf16_f32_128x256x128_waves8_roles_cluster2_slots8({{.*}} to 16384>]
 // ADDED-DAG: schedule.kernel @linear_28672x4096_f8e4m3fn_bf16_f32_swiglu_to_f8e4m3fn_f32_128x128x128_waves8_roles_cluster2_slots8({{.*}} to 16384>]
-// ADDED-DAG: schedule.kernel @linear_4096x14336_f8e4m3fn_bf16_f32_residual_128x128x128_parts8({{.*}}"m", 17 to 64>]
+// ADDED-DAG: schedule.kernel @linear_4096x14336_f8e4m3fn_bf16_f32_residual_128x256x128_waves8_parts8_roles({{.*}}"m", 17 to 64>]
 model.graph @f(%tokens: tensor<?xi32>, %batch: !model.batch) -> tensor<?x64xbf16> attributes {phase = #model.phase<prefill>} {
   %table = model.weight ["table"] : tensor<8x64xbf16>
   %x = model.embed %tokens, %table : tensor<?xi32>, tensor<8x64xbf16> -> tensor<?x64xbf16>
