@@ -1,5 +1,5 @@
-// What a kernel and a plan are made of: regions and storage. These ops occupy no
-// unit of the machine.
+// What a kernel and a plan are made of: regions, storage and hints. These ops
+// occupy no unit of the machine.
 
 #ifndef MODELC_DIALECTS_SCHEDULE_STRUCTURE
 #define MODELC_DIALECTS_SCHEDULE_STRUCTURE
@@ -163,6 +163,35 @@ def AllocOp : ScheduleOp<"alloc"> {
     OptionalAttr<StorageRoleAttr>:$storage, OptionalAttr<StrAttr>:$source);
   let results = (outs AnyTypeOf<[BufferType, TileType, BarrierType]>:$result);
   let assemblyFormat = "(`(` $sizes^ `)`)? (`at` $at^)? (`as` $storage^)? ($source^)? attr-dict `:` type($result)";
+}
+
+//===- Hints --------------------------------------------------------------===//
+
+def PrefetchOp : ScheduleOp<"prefetch", [AttrSizedOperandSegments]> {
+  let summary = "Asks the last cache for a tile of a buffer, early.";
+  let description = [{
+    `rows` x `columns` elements from `source[offsets]` on, in rows below `valid`.
+    It has no value and nobody waits for it: what comes is what a later load
+    finds. Such ops come first in a workgroup. All others wait for the earlier
+    kernels of the stream; these do not, so that they fill the time until then.
+
+    ```mlir
+    schedule.kernel @f(%w: !schedule.buffer<4096x512xbf16>, %m: index) guard [] attributes {waves = 4 : i64} {
+      %c0 = arith.constant 0 : index
+      schedule.loop (%i) = (%c0) to (%m) on workgroups {
+        schedule.prefetch %w[%i, %c0] {rows = 16 : i64, columns = 256 : i64} : !schedule.buffer<4096x512xbf16>
+      }
+    }
+    ```
+  }];
+  let arguments = (ins BufferType:$source, Variadic<Index>:$offsets, Optional<Index>:$valid,
+    ConfinedAttr<I64Attr, [IntPositive]>:$rows, ConfinedAttr<I64Attr, [IntPositive]>:$columns);
+  let assemblyFormat = "$source `[` $offsets `]` (`valid` `(` $valid^ `)`)? attr-dict `:` type($source)";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Bytes of one row of the tile.
+    int64_t getRowBytes();
+  }];
 }
 
 #endif // MODELC_DIALECTS_SCHEDULE_STRUCTURE

@@ -306,3 +306,44 @@ LogicalResult LoopOp::verify() {
   }
   return success();
 }
+
+//===----------------------------------------------------------------------===//
+// Hints
+//===----------------------------------------------------------------------===//
+
+int64_t PrefetchOp::getRowBytes() {
+  return getColumns() * getSource().getType().getElementBytes();
+}
+
+/// Whether earlier kernels may still run where the op stands.
+static bool comesFirst(PrefetchOp op) {
+  auto grid = dyn_cast<LoopOp>(op->getParentOp());
+  Operation *before = op->getPrevNode();
+  while (before && (isa<PrefetchOp>(before) || isMemoryEffectFree(before))) {
+    before = before->getPrevNode();
+  }
+  return grid && grid.getKind() == LoopKind::Workgroups &&
+         !grid.getPersistent() && !before;
+}
+
+LogicalResult PrefetchOp::verify() {
+  constexpr int64_t kGranule = 16; // PTX ISA, cp.async.bulk.prefetch
+  BufferType source = getSource().getType();
+  if (source.getRank() != 2 || source.getPacked()) {
+    return emitOpError("expected a matrix whose rows lie straight, got ")
+           << source;
+  }
+  if (getOffsets().size() != 2) {
+    return emitOpError("expected a row and a column, got ")
+           << getOffsets().size() << " offsets";
+  }
+  if (getRowBytes() % kGranule != 0) {
+    return emitOpError("expected rows of whole ")
+           << kGranule << " bytes, got " << getRowBytes();
+  }
+  if (!comesFirst(*this)) {
+    return emitOpError("expected at the start of a workgroup, before all that "
+                       "waits for earlier kernels, and in no persistent grid");
+  }
+  return success();
+}

@@ -224,6 +224,23 @@ static void loadBulk(Warp &warp, const Instruction &i) {
   });
 }
 
+/// [global], bytes: a hint, which earlier kernels may run beside. It stays
+/// within its buffer.
+static void prefetchBulk(Warp &warp, const Instruction &i) {
+  forLanes(warp.active, [&](unsigned lane) {
+    uint64_t from = warp.value(i.operands[0].parts[0], lane) +
+                    uint64_t(i.operands[0].offset);
+    auto bytes = uint32_t(warp.value(i.operands[1], lane));
+    check::AddressSpace &memory = warp.block->launch->memory;
+    if (bytes % 16 || from % 16) {
+      warp.fail("a prefetch of " + Twine(bytes) +
+                " bytes: expected multiples of 16");
+    } else if (!memory.find(from, bytes, false)) {
+      warp.fail("asks for " + memory.explain(from, bytes));
+    }
+  });
+}
+
 /// [map, {x, y}], [shared]
 static void storeBox(Warp &warp, const Instruction &i) {
   forLanes(warp.active, [&](unsigned lane) {
@@ -266,6 +283,9 @@ bool modelc::ptx::decodeBulk(Instruction &i, ArrayRef<StringRef> modifiers) {
   } else if (has(modifiers, "wait_group")) {
     i.how = has(modifiers, "read");
     i.handler = waitGroup;
+  } else if (has(modifiers, "prefetch") && !isBox) {
+    i.kind = check::Kind::Other;
+    i.handler = prefetchBulk;
   } else if (has(modifiers, "prefetch") || has(modifiers, "im2col") ||
              (has(modifiers, "multicast::cluster") && !(isBox && toShared))) {
     return false;

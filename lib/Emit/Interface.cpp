@@ -232,6 +232,8 @@ struct BufferUses {
           note(copy.getBox() ? Value() : copy.getSource(), {}, false);
           note(copy.getPageTable(), {}, false);
         })
+        .Case<PrefetchOp>(
+            [&](PrefetchOp prefetch) { note(prefetch.getSource(), {}, false); })
         .Case<ArriveOp>([&](ArriveOp arrive) {
           note(arrive.getBarrier(), arrive.getPeer(), true);
         })

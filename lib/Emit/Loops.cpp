@@ -98,6 +98,7 @@ LogicalResult KernelPrinter::printOp(Operation *op) {
   }
   return TypeSwitch<Operation *, LogicalResult>(op)
       .Case<AllocOp>([](auto) { return success(); })
+      .Case<PrefetchOp>([&](PrefetchOp o) { return printPrefetch(o); })
       .Case<LoadOp>([&](LoadOp o) { return printLoad(o); })
       .Case<StoreOp>([&](StoreOp o) { return printStore(o); })
       .Case<CopyOp>([&](CopyOp o) { return printCopy(o); })

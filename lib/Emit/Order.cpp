@@ -9,8 +9,8 @@ using namespace modelc;
 using namespace modelc::schedule;
 
 /// An element of a buffer of flags.
-std::string KernelPrinter::flagText(Value buffer, ValueRange coordinates,
-                                    Value peer) {
+std::string KernelPrinter::elementText(Value buffer, ValueRange coordinates,
+                                       Value peer) {
   std::string indices;
   for (auto [i, coordinate] : llvm::enumerate(coordinates)) {
     indices += (i ? ", " + extent(buffer, i) + ", " : "") + text(coordinate);
@@ -173,7 +173,7 @@ LogicalResult KernelPrinter::printWait(WaitOp op) {
     for (Operation *one : op.getFlags()) {
       auto flag = cast<WaitOp>(one);
       flags.push_back(
-          flagText(flag.getBarrier(), flag.getTrip().drop_back(), {}));
+          elementText(flag.getBarrier(), flag.getTrip().drop_back(), {}));
     }
     printFlags("waitForFlags", text(op.getTrip().back()), flags);
     return success();
@@ -198,8 +198,8 @@ LogicalResult KernelPrinter::printArrive(ArriveOp op) {
     SmallVector<std::string> flags;
     for (Operation *one : op.getFlags()) {
       auto flag = cast<ArriveOp>(one);
-      flags.push_back(flagText(flag.getBarrier(), flag.getTrip().drop_back(),
-                               flag.getPeer()));
+      flags.push_back(elementText(flag.getBarrier(), flag.getTrip().drop_back(),
+                                  flag.getPeer()));
     }
     printFlags("raiseFlags", text(op.getTrip().back()), flags);
     return success();
@@ -221,6 +221,29 @@ LogicalResult KernelPrinter::printArrive(ArriveOp op) {
          barrier + ");");
   } else {
     line("arriveOnce(" + barrier + ");");
+  }
+  return success();
+}
+
+/// The last one is what a kernel does before it follows earlier ones.
+LogicalResult KernelPrinter::printPrefetch(PrefetchOp op) {
+  if (!target.launch.startsEarly) {
+    return op.emitOpError("expected a target whose kernels start early "
+                          "(launch.starts_early)");
+  }
+  Value row = op.getOffsets()[0];
+  int64_t threads = kernel.getWaves() * target.execution.waveSize;
+  std::string rows = op.getValid()
+                         ? text(op.getValid(), 12) + " - " + text(row, 13)
+                         : std::to_string(op.getRows());
+  line("prefetchRows<" + Twine(op.getRows()) + ", " + Twine(op.getColumns()) +
+       ", " + Twine(threads) + ">(" +
+       elementText(op.getSource(), op.getOffsets(), {}) + ", " +
+       extent(op.getSource(), 1) + ", " + rows + ");");
+  Block::iterator next = std::next(op->getIterator());
+  if (llvm::none_of(llvm::make_range(next, op->getBlock()->end()),
+                    [](Operation &other) { return isa<PrefetchOp>(other); })) {
+    followEarlierKernels();
   }
   return success();
 }

@@ -76,6 +76,7 @@ private:
   std::string headerComment();
   std::string signature();
   void printStorage();
+  void followEarlierKernels();
   void printSharedPlaces();
   void printTensorPlaces();
   bool multipliesInPairs();
@@ -139,12 +140,13 @@ private:
   mlir::LogicalResult printWait(schedule::WaitOp op);
   mlir::LogicalResult printArrive(schedule::ArriveOp op);
   mlir::LogicalResult printSync(schedule::SyncOp op);
+  mlir::LogicalResult printPrefetch(schedule::PrefetchOp op);
   static bool isStaggered(mlir::Operation *op);
   void printInterleave(schedule::MmaOp op);
   std::string accumulatorOf(schedule::MmaOp mma);
   llvm::SmallVector<std::string> doneAfter(schedule::WaitOp wait);
-  std::string flagText(mlir::Value buffer, mlir::ValueRange coordinates,
-                       mlir::Value peer);
+  std::string elementText(mlir::Value buffer, mlir::ValueRange coordinates,
+                          mlir::Value peer);
   void printFlags(llvm::StringRef function, const std::string &value,
                   llvm::ArrayRef<std::string> flags);
 

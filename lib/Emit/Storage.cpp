@@ -175,12 +175,18 @@ void KernelPrinter::printTensorPlaces() {
   }
 }
 
+/// Before tensor memory, which an earlier kernel may still ask for.
+void KernelPrinter::followEarlierKernels() {
+  line("followEarlierKernels();");
+  printTensorPlaces();
+}
+
 void KernelPrinter::printStorage() {
   printSharedPlaces();
   printBarriers();
-  // Before tensor memory, which an earlier kernel may still ask for.
-  line("followEarlierKernels();");
-  printTensorPlaces();
+  if (kernel.getGrid().getBody().getOps<PrefetchOp>().empty()) {
+    followEarlierKernels();
+  }
 }
 
 //===----------------------------------------------------------------------===//

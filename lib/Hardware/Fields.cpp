@@ -204,6 +204,10 @@ static const std::vector<Field<Target>> kTargetFields = {
     field("link.network_latency", &T::link, &Link::networkLatency, "s",
           "a small write beyond the domain"),
 
+    field("launch.starts_early", &T::launch, &Launch::startsEarly, "",
+          "a kernel may start before the one before it has ended, for which it "
+          "waits by itself",
+          kOptional),
     field("launch.gap", &T::launch, &Launch::gap, "s",
           "kernel to kernel inside a graph"),
     field("launch.engine_gap", &T::launch, &Launch::engineGap, "s",

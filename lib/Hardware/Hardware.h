@@ -268,12 +268,14 @@ struct Link {
 
 /// [launch]
 struct Launch {
-  double gap = 0;         // s, kernel to kernel inside a graph
-  double engineGap = 0;   // s, the same of engines' kernels; 0: not known
-  double libraryGap = 0;  // s, of two kernels of the library; 0: as engines'
-  double ramp = 0;        // s, time constant of the rate of device memory
-  double hostLaunch = 0;  // s, one launch from the host
-  double graphReplay = 0; // s, fixed cost of starting a graph
+  bool startsEarly = false; // a kernel, while the one before it ends, for which
+                            // it waits by itself
+  double gap = 0;           // s, kernel to kernel inside a graph
+  double engineGap = 0;     // s, the same of engines' kernels; 0: not known
+  double libraryGap = 0;    // s, of two kernels of the library; 0: as engines'
+  double ramp = 0;          // s, time constant of the rate of device memory
+  double hostLaunch = 0;    // s, one launch from the host
+  double graphReplay = 0;   // s, fixed cost of starting a graph
 };
 
 /// [power]. Matrix energy covers everything between shared memory and result.

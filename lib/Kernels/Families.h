@@ -81,11 +81,14 @@ struct LinearTile {
   int64_t m = 0, n = 0, k = 0; ///< of d, and of the step along the sum
   int64_t waves = 4;
   int64_t splits = 1; ///< parts of the sum, by different workgroups
-  /// Whether a part of `inputs` has no step: 9 in 6 parts are two each of 5.
-  bool hasEmptyPart(int64_t inputs) const {
-    int64_t steps = llvm::divideCeil(inputs, k);
-    int64_t ofEach = llvm::divideCeil(steps, splits);
-    return (splits - 1) * ofEach >= steps;
+  /// Steps of a part of `inputs`; the last one may have fewer.
+  int64_t stepsOfPart(int64_t inputs) const {
+    return llvm::divideCeil(llvm::divideCeil(inputs, k), splits);
+  }
+  /// Of `inputs`, those that the parts before the last one leave to it; none or
+  /// less where it has no step: 9 steps in 6 parts are two each of 5.
+  int64_t inputsOfLastPart(int64_t inputs) const {
+    return inputs - (splits - 1) * stepsOfPart(inputs) * k;
   }
   /// The weight is the first operand of the matrix instruction.
   bool isSwapped = false;
@@ -125,6 +128,9 @@ struct LinearTile {
   }
   /// Of the ring of operands, at most; 0: as the pipeline chooses.
   int64_t slots = 0;
+  /// Stored columns of the weight that a workgroup asks the last cache for
+  /// while earlier kernels still run.
+  int64_t early = 0;
   /// Of the kernel that adds the parts: rows and columns of d.
   int64_t reduceM = 1, reduceN = 1024, reduceWaves = 4;
 

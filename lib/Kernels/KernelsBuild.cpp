@@ -208,11 +208,12 @@ static void buildLinearPart(const Request &r, bool isReduce) {
   tile.hasRoles = s.flag("roles");
   tile.cluster = s.integer("cluster", tile.cluster);
   tile.slots = s.integer("slots", tile.slots);
+  tile.early = s.integer("early", tile.early);
   tile.reduceM = s.integer("reduce_m", tile.reduceM);
   tile.reduceN = s.integer("reduce_n", tile.reduceN);
   tile.reduceWaves = s.integer("reduce_waves", tile.reduceWaves);
   if (tile.k < 1 || tile.splits < 1 ||
-      (!isReduce && tile.hasEmptyPart(shape.inputs))) {
+      (!isReduce && tile.inputsOfLastPart(shape.inputs) <= 0)) {
     return s.refuse("expected parts of the sum with a step each, got " +
                     Twine(tile.splits) + " of " + Twine(shape.inputs) +
                     " inputs in steps of " + Twine(tile.k));

@@ -116,6 +116,7 @@ static std::string nameOf(const LinearTile &tile) {
   add("cluster", tile.cluster, 1);
   add("sharers", tile.sharers, 1);
   add("slots", tile.slots, 0);
+  add("early", tile.early, 0);
   return name;
 }
 

@@ -58,6 +58,8 @@ struct Product {
     Scalar depth, weightDepth, word;
   };
   Start startOf(Scalar trip);
+  /// The first trip of a part of the sum.
+  Scalar firstOf(Scalar part);
   Value loadNumbers(StringRef name, Views matrix, Type number, Part rows,
                     Scalar depth, Scalar rowLimit);
   Operand loadInput(Part rows, Start start);
@@ -102,6 +104,11 @@ void Product::declareOperands() {
             : scaleShape(scales, shape.scaleRows(), shape.inputs),
         scales.wordType(), scales.packing());
   }
+}
+
+Scalar Product::firstOf(Scalar part) {
+  auto steps = static_cast<double>(tile.stepsOfPart(linear.shape.inputs));
+  return linear.k.name("first", part * steps);
 }
 
 Product::Start Product::startOf(Scalar trip) {
@@ -281,9 +288,8 @@ KernelBuilder::Values Product::walk(ArrayRef<Part> rows, ArrayRef<Part> columns,
   KernelBuilder &k = linear.k;
   const LinearShape &shape = linear.shape;
   int64_t steps = llvm::divideCeil(shape.inputs, tile.k);
-  int64_t stepsOfPart = llvm::divideCeil(steps, tile.splits);
-  Scalar first = k.name("first", part * static_cast<double>(stepsOfPart));
-  Scalar trips = k.constant(stepsOfPart);
+  Scalar first = firstOf(part);
+  Scalar trips = k.constant(tile.stepsOfPart(shape.inputs));
   if (steps % tile.splits != 0) {
     // No part is empty: the matrix unit's queue is then never left untouched.
     trips = maximum(minimum(trips, k.constant(steps) - first), k.constant(1));
@@ -379,21 +385,12 @@ KernelOp kernels::buildLinear(OpBuilder &builder, const Label &label,
     Scalar part = tile.splits > 1 ? index[isPartFirst ? 0 : 2] : k.constant(0);
     SmallVector<Part> rows = split(row, tile.rowParts());
     SmallVector<Part> columns = split(column, tile.columnParts(shape));
+    if (tile.early) {
+      Product::Start start = product.startOf(product.firstOf(part));
+      linear.askForWeights(product.w.heads, column, start.weightDepth, tile);
+    }
     KernelBuilder::Values sums = product.walk(rows, columns, part);
     storeAll(linear, partial, sums, rows, columns, part);
   });
-  KernelOp kernel = k.finish(label.note);
-  if (tile.hasPieces()) {
-    kernel->setAttr("stagger", builder.getI64IntegerAttr(tile.groups));
-  }
-  if (tile.hasRoles) {
-    kernel->setAttr("roles", builder.getBoolAttr(true));
-  }
-  if (tile.slots) {
-    kernel->setAttr("slots", builder.getI64IntegerAttr(tile.slots));
-  }
-  if (tile.cluster * tile.sharers > 1) {
-    kernel.setCluster(tile.cluster * tile.sharers);
-  }
-  return kernel;
+  return asScheduled(k.finish(label.note), tile);
 }

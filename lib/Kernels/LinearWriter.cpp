@@ -130,3 +130,30 @@ void LinearWriter::storeParts(Value partial, ValueRange sums, Scalar row,
     k.store(sum, tileAt(partial, {row, part, base + column}, limit, 0, 2));
   }
 }
+
+void LinearWriter::askForWeights(Value w, Scalar column, Scalar depth,
+                                 const LinearTile &tile) const {
+  for (int64_t sum = 0; tile.early && sum < (shape.isSwiglu ? 2 : 1); ++sum) {
+    Scalar row = sum ? upRow(column) : column;
+    Value limit = isRagged ? k.constant(shape.weightRows()) : Scalar();
+    PrefetchOp::create(k.builder, k.builder.getUnknownLoc(), w,
+                       ValueRange{row, depth}, limit, tile.n, tile.early);
+  }
+}
+
+KernelOp kernels::asScheduled(KernelOp kernel, const LinearTile &tile) {
+  Builder builder(kernel.getContext());
+  if (tile.hasPieces()) {
+    kernel->setAttr("stagger", builder.getI64IntegerAttr(tile.groups));
+  }
+  if (tile.hasRoles) {
+    kernel->setAttr("roles", builder.getBoolAttr(true));
+  }
+  if (tile.slots) {
+    kernel->setAttr("slots", builder.getI64IntegerAttr(tile.slots));
+  }
+  if (tile.cluster * tile.sharers > 1) {
+    kernel.setCluster(tile.cluster * tile.sharers);
+  }
+  return kernel;
+}

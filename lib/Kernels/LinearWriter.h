@@ -52,6 +52,10 @@ struct LinearWriter {
   Scalar upRow(Scalar column) const {
     return k.name("up_row", column + static_cast<double>(shape.columns));
   }
+  /// Asks the last cache for the first columns of the workgroup's rows of `w`,
+  /// from stored column `depth` on, while earlier kernels run.
+  void askForWeights(mlir::Value w, Scalar column, Scalar depth,
+                     const LinearTile &tile) const;
   void storeResult(mlir::ValueRange sums, Scalar row, Scalar column);
   /// The sums of one part of the walk, where another kernel adds the parts.
   void storeParts(mlir::Value partial, mlir::ValueRange sums, Scalar row,
@@ -63,6 +67,10 @@ struct LinearWriter {
 private:
   void addColumnInputs(llvm::SmallVectorImpl<mlir::Value> &inputs, Scalar row);
 };
+
+/// The kernel with what its tile asks of the schedule passes.
+schedule::KernelOp asScheduled(schedule::KernelOp kernel,
+                               const LinearTile &tile);
 
 /// As buildLinearReduce, of a result that is quantised in blocks.
 schedule::KernelOp buildLinearReduceBlocks(mlir::OpBuilder &builder,

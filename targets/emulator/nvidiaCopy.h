@@ -220,6 +220,13 @@ DEV void prefetchMap(const TensorMap &map) {
   emulator::nvidia::MapFields::of(map);
 }
 
+DEV void prefetchToL2(const void *from, int bytes) {
+  if (uintptr_t(from) % 16 || bytes % 16) {
+    emulator::fail("expected a prefetch of whole 16 bytes, got %d at %p", bytes,
+                   from);
+  }
+}
+
 DEV void loadBox(void *shared, const TensorMap &map, int x, int y,
                  Barrier &full) {
   emulator::nvidia::loadBox(shared, map, 2, {x, y, 0}, full);

@@ -53,6 +53,11 @@ DEV void fenceAsyncShared() { asm volatile("fence.proxy.async.shared::cta;" ::: 
 
 DEV void prefetchMap(const TensorMap &map) { asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory"); }
 
+/// Starts to bring so many bytes, a multiple of 16, into L2; nothing waits for them.
+DEV void prefetchToL2(const void *from, int bytes) {
+  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(from), "r"(bytes));
+}
+
 /// Copies the box whose first element is (x, y) into shared memory; outside the tensor reads 0.
 DEV void loadBox(void *shared, const TensorMap &map, int x, int y, Barrier &full) {
   asm volatile(

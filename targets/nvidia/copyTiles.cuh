@@ -249,6 +249,17 @@ TILE void copyPackedBox(Place<S> to, const TensorMap &map, int column, int row, 
   }
 }
 
+//===- Hints --------------------------------------------------------------===//
+
+/// Asks L2 for `Columns` elements of each of `Rows` rows from `first` on, of those below `rows`; `Threads` threads of
+/// the workgroup have a row each at a time.
+template <int Rows, int Columns, int Threads, class T>
+TILE void prefetchRows(const T *first, int stride, int rows) {
+  for (int row = threadId(); row < (rows < Rows ? rows : Rows); row += Threads) {
+    prefetchToL2(first + int64_t(row) * stride, Columns * int(sizeof(T)));
+  }
+}
+
 } // namespace modelc
 
 #endif // TARGETS_NVIDIA_COPYTILES_CUH

@@ -33,6 +33,7 @@
 //   arrive(b)  arriveExpect(b, bytes)  waitParity(b, parity)  fenceAsyncShared()
 //   arriveAtRank(b, rank)  arriveExpectAtRank(b, rank, bytes)
 //   TensorMap  prefetchMap(map)
+//   prefetchToL2(global, bytes)                           16-byte multiples; a hint
 //   loadBox(shared, map, x, y[, z], full)                 one thread; arrives as bytes on full
 //   loadBoxOfPair(shared, map, x, y, full, rank)          the bytes arrive in another workgroup
 //   loadBoxToRanks(shared, map, x, y, full, ranks)        the box in several workgroups of the cluster

@@ -3,8 +3,8 @@ model op has a lowering."""
 
 import re
 
-# Regions and storage: they occupy no unit of the machine.
-STRUCTURE = {"kernel", "role", "loop", "yield", "alloc"}
+# Regions, storage and hints: they occupy no unit of the machine.
+STRUCTURE = {"kernel", "role", "loop", "yield", "alloc", "prefetch"}
 # What is not lowered as one op of a graph.
 ROOTS = {"graph"}
 

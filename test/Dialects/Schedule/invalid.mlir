@@ -419,3 +419,44 @@ func.func @product_elsewhere(%c: !schedule.tile<16x16xf32>, %d: !schedule.tile<1
   %r = schedule.mma %c, %d, %d : !schedule.tile<16x16xf32>, !schedule.tile<16x16xbf16>, !schedule.tile<16x16xbf16> -> !schedule.tile<16x16xbf16>
   return
 }
+
+// -----
+
+schedule.kernel @early_of_vector(%w: !schedule.buffer<64xbf16>, %m: index) guard [] {
+  %c0 = arith.constant 0 : index
+  schedule.loop (%i) = (%c0) to (%m) on workgroups {
+    // expected-error @+1 {{expected a matrix whose rows lie straight, got '!schedule.buffer<64xbf16>'}}
+    schedule.prefetch %w[%i, %c0] {rows = 16 : i64, columns = 64 : i64} : !schedule.buffer<64xbf16>
+  }
+}
+
+// -----
+
+schedule.kernel @early_without_column(%w: !schedule.buffer<64x64xbf16>, %m: index) guard [] {
+  %c0 = arith.constant 0 : index
+  schedule.loop (%i) = (%c0) to (%m) on workgroups {
+    // expected-error @+1 {{expected a row and a column, got 1 offsets}}
+    schedule.prefetch %w[%i] {rows = 16 : i64, columns = 64 : i64} : !schedule.buffer<64x64xbf16>
+  }
+}
+
+// -----
+
+schedule.kernel @early_part_of_granule(%w: !schedule.buffer<64x64xbf16>, %m: index) guard [] {
+  %c0 = arith.constant 0 : index
+  schedule.loop (%i) = (%c0) to (%m) on workgroups {
+    // expected-error @+1 {{expected rows of whole 16 bytes, got 8}}
+    schedule.prefetch %w[%i, %c0] {rows = 16 : i64, columns = 4 : i64} : !schedule.buffer<64x64xbf16>
+  }
+}
+
+// -----
+
+schedule.kernel @early_behind_load(%w: !schedule.buffer<64x64xbf16>, %m: index) guard [] {
+  %c0 = arith.constant 0 : index
+  schedule.loop (%i) = (%c0) to (%m) on workgroups {
+    %x = schedule.load %w[%i, %c0] : !schedule.buffer<64x64xbf16> -> !schedule.tile<1x64xbf16>
+    // expected-error @+1 {{expected at the start of a workgroup, before all that waits for earlier kernels, and in no persistent grid}}
+    schedule.prefetch %w[%i, %c0] {rows = 16 : i64, columns = 64 : i64} : !schedule.buffer<64x64xbf16>
+  }
+}

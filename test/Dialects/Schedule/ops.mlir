@@ -160,6 +160,18 @@ schedule.kernel @pair(%m: index) guard [] attributes {waves = 4 : i64, cluster =
   }
 }
 
+// CHECK-LABEL: schedule.kernel @early
+schedule.kernel @early(%w: !schedule.buffer<100x64xbf16>, %m: index) guard [] attributes {waves = 4 : i64} {
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %c100 = arith.constant 100 : index
+  schedule.loop (%i) = (%c0) to (%m) on workgroups {
+    %row = arith.muli %i, %c16 : index
+    // CHECK: schedule.prefetch %{{.*}}[%{{.*}}, %c0] valid(%c100) {columns = 64 : i64, rows = 16 : i64} : <100x64xbf16>
+    schedule.prefetch %w[%row, %c0] valid(%c100) {rows = 16 : i64, columns = 64 : i64} : !schedule.buffer<100x64xbf16>
+  }
+}
+
 // CHECK-LABEL: func.func @plan
 func.func @plan(%tokens: index) {
   // CHECK: schedule.alloc(%{{.*}}) as{{ +}}workspace : !schedule.buffer<?x64xf32>
