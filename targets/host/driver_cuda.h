@@ -40,7 +40,9 @@ struct LaunchConfig {
   unsigned attributeCount = 0;
 };
 
-constexpr int kMaxDynamicSharedBytes = 8; // CUfunction_attribute
+// CUfunction_attribute
+constexpr int kMaxDynamicSharedBytes = 8;
+constexpr int kPreferredSharedCarveout = 9; // percent
 
 struct Api {
   int (*cuCtxGetDevice)(int *);
@@ -112,9 +114,17 @@ inline int find(Module module, const Kernel &kernel, Function &function) {
                 "cuModuleGetFunction", kernel.symbol)) {
     return status;
   }
-  return check(api().cuFuncSetAttribute(function, kMaxDynamicSharedBytes,
-                                        int(kernel.sharedBytes)),
-               "cuFuncSetAttribute", kernel.symbol);
+  // A unit splits its memory into cache and shared memory anew only when it is
+  // empty: one split for all lets the next kernel start beside this one.
+  for (auto [attribute, value] :
+       {std::pair(kMaxDynamicSharedBytes, int(kernel.sharedBytes)),
+        std::pair(kPreferredSharedCarveout, 100)}) {
+    if (int status = check(api().cuFuncSetAttribute(function, attribute, value),
+                           "cuFuncSetAttribute", kernel.symbol)) {
+      return status;
+    }
+  }
+  return MC_OK;
 }
 
 /// The kernel may start while the one before it in the stream ends: it waits
