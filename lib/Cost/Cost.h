@@ -158,6 +158,7 @@ struct Access {
   bool peer = false;     // of another device
   double sharers = 1;    // workgroups that ask for a part each, for all
   bool resident = false; // a cache holds the buffer from the kernel before
+  double early = 0; // bytes of the kernel, asked for while earlier ones run
 };
 
 /// All that time and energy of a kernel depend on.
@@ -175,6 +176,7 @@ struct KernelWork {
   std::vector<Access> accesses;
   std::vector<Body> blocks; // a nested block stands behind its parent
   double workgroups() const;
+  double earlyBytes() const; // of all accesses
 };
 
 //===----------------------------------------------------------------------===//

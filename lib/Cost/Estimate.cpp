@@ -1,6 +1,7 @@
 //===- Estimate.cpp - Bound and expectation of one launch -----------------===//
 
 #include "dialects/Schedule/Schedule.h"
+#include "lib/Cost/Early.h"
 #include "lib/Cost/Evidence.h"
 #include "lib/Cost/Launched.h"
 #include "lib/Cost/TimeTerm.h"
@@ -14,16 +15,17 @@ Launched::Launched(const KernelWork &work, const Target &target,
       perUnit(workgroupsPerUnit(work, target, perUnitBy)),
       dynamicJoules(modelc::dynamicJoules(energy, target)) {}
 
-KernelTime Launched::timeAt(View view, double clockHz,
-                            const Target &target) const {
+KernelTime Launched::timeAt(View view, double clockHz, const Target &target,
+                            double early) const {
   if (work.workgroups() <= 0) { // an empty grid is still a launch
     KernelTime time;
     time.gapSeconds = time.seconds = target.launch.gap;
     time.limit = "launch";
     return time;
   }
-  Rates rates(target, view, clockHz, traffic.sum);
-  return timeOf(work, traffic, perUnit, rates);
+  TrafficByAccess own = withEarly(work, traffic, early);
+  Rates rates(target, view, clockHz, own.sum);
+  return timeOf(work, own, perUnit, rates);
 }
 
 View Launched::expectation() const {
@@ -38,11 +40,14 @@ static Estimate finish(const KernelTime &time, double clockHz, double dynamic,
 
 static void explain(KernelCost &cost, const Launched &launched,
                     const Target &target, const PowerState &state,
-                    const KernelTime &expected) {
+                    const KernelTime &expected, double early) {
   const KernelWork &work = launched.work;
-  Rates rates(target, launched.expectation(), state.clockHz,
-              launched.traffic.sum);
-  cost.time = timeTerm(work, launched.traffic, expected, rates);
+  TrafficByAccess own = withEarly(work, launched.traffic, early);
+  Rates rates(target, launched.expectation(), state.clockHz, own.sum);
+  cost.time = timeTerm(work, own, expected, rates);
+  if (early > 0) {
+    cost.time.children.push_back(earlyTerm(early));
+  }
   cost.time.children.push_back(powerTerm(state, target));
   cost.time.children.push_back(trafficTerm(work, launched.traffic));
   cost.time.children.push_back({"workgroups that a unit runs at once",
@@ -55,7 +60,7 @@ static void explain(KernelCost &cost, const Launched &launched,
 }
 
 KernelCost costAt(const Launched &launched, const Target &target,
-                  const PowerState &state, KernelTime expected) {
+                  const PowerState &state, KernelTime expected, double early) {
   constexpr double kNearlyOne = 1.01;
   KernelCost cost;
   cost.name = launched.work.name;
@@ -65,7 +70,7 @@ KernelCost costAt(const Launched &launched, const Target &target,
   }
   expected.seconds *= state.stretch;
   double boost = target.clock.boostHz, dynamic = launched.dynamicJoules;
-  cost.bound = finish(launched.timeAt(View::Bound, boost, target), boost,
+  cost.bound = finish(launched.timeAt(View::Bound, boost, target, early), boost,
                       dynamic, target);
   cost.expectation = finish(expected, state.clockHz, dynamic, target);
   cost.workgroupsPerUnit = launched.perUnit;
@@ -79,7 +84,7 @@ KernelCost costAt(const Launched &launched, const Target &target,
     cost.evidence = evidenceOf(launched, target);
   }
   if (launched.options.explain && cost.workgroups > 0) {
-    explain(cost, launched, target, state, expected);
+    explain(cost, launched, target, state, expected, early);
   }
   return cost;
 }

@@ -59,6 +59,7 @@ private:
   void addLoopEdges(schedule::LoopOp loop, Region region, Step &step);
   void resolveCarried(schedule::LoopOp loop, unsigned block);
   void finishBlock(unsigned block);
+  void readPrefetches();
   void forward(mlir::Operation *op);
   llvm::LogicalResult findLongest();
   llvm::LogicalResult readBody(schedule::LoopOp loop, Region region,

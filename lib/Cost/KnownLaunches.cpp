@@ -5,10 +5,12 @@ using namespace modelc::schedule;
 
 namespace modelc {
 
-const KernelTime &KnownLaunch::timeAt(double clockHz, const Target &target) {
-  auto [place, isNew] = times.try_emplace(clockHz);
+const KernelTime &KnownLaunch::timeAt(double clockHz, const Target &target,
+                                      double early) {
+  auto [place, isNew] = times.try_emplace({clockHz, early});
   if (isNew) {
-    place->second = launched.timeAt(launched.expectation(), clockHz, target);
+    place->second =
+        launched.timeAt(launched.expectation(), clockHz, target, early);
   }
   return place->second;
 }

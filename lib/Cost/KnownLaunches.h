@@ -23,12 +23,13 @@ public:
       : work(std::move(work)), launched(this->work, target, options) {}
   KnownLaunch(const KnownLaunch &) = delete;
 
-  /// As it is expected at a clock.
-  const KernelTime &timeAt(double clockHz, const Target &target);
+  /// As it is expected at a clock, of which `early` bytes have come before.
+  const KernelTime &timeAt(double clockHz, const Target &target,
+                           double early = 0);
 
 private:
   KernelWork work;
-  std::map<double, KernelTime> times; // by clock
+  std::map<std::pair<double, double>, KernelTime> times; // clock, early bytes
 
 public:
   const Launched launched;

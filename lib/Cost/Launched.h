@@ -22,7 +22,9 @@ struct Launched {
 
   Launched(const KernelWork &work, const Target &target,
            const CostOptions &options);
-  KernelTime timeAt(View view, double clockHz, const Target &target) const;
+  /// Of which `early` bytes have come before its turn.
+  KernelTime timeAt(View view, double clockHz, const Target &target,
+                    double early = 0) const;
   /// Numbers that the board's power does not limit, or those of a kernel that
   /// was chosen.
   View expectation() const;
@@ -45,9 +47,11 @@ PowerState underPower(double dynamicJoules, const Target &target,
 /// The sum behind that clock.
 Term powerTerm(const PowerState &state, const Target &target);
 
-/// Both views of a launch; `expected` is its time at the state's clock.
+/// Both views of a launch of which `early` bytes have come before its turn;
+/// `expected` is its time at the state's clock.
 KernelCost costAt(const Launched &launched, const Target &target,
-                  const PowerState &state, KernelTime expected);
+                  const PowerState &state, KernelTime expected,
+                  double early = 0);
 
 } // namespace modelc
 

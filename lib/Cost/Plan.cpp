@@ -2,6 +2,7 @@
 
 #include "dialects/Schedule/Schedule.h"
 #include "lib/Cost/Cost.h"
+#include "lib/Cost/Early.h"
 #include "lib/Cost/Expressions.h"
 #include "lib/Cost/Iterations.h"
 #include "lib/Cost/KnownLaunches.h"
@@ -42,8 +43,21 @@ private:
   struct Pending {
     unsigned step = 0; // of the plan
     KnownLaunch *launch = nullptr;
+    KnownLaunch *before = nullptr; // that it follows directly, null = none
+
+    /// Bytes that have come before its turn.
+    double early(double clockHz, const Target &target) const {
+      return before
+                 ? earlyBytes(before->launched, before->timeAt(clockHz, target),
+                              launch->launched, target)
+                 : 0;
+    }
+    const KernelTime &timeAt(double clockHz, const Target &target) const {
+      return launch->timeAt(clockHz, target, early(clockHz, target));
+    }
   };
   std::vector<Pending> pending;
+  KnownLaunch *last = nullptr; // that was read, null = none or a collective
   KnownLaunches &launches;
   const Target &target;
   const Bindings &bindings;
@@ -163,8 +177,8 @@ double PlanReader::secondsAt(double clockHz) {
   for (const StepCost &step : cost.steps) {
     seconds += step.collective ? step.count * step.cost.expectation.seconds : 0;
   }
-  for (auto [step, launch] : pending) {
-    seconds += cost.steps[step].count * launch->timeAt(clockHz, target).seconds;
+  for (const Pending &one : pending) {
+    seconds += cost.steps[one.step].count * one.timeAt(clockHz, target).seconds;
   }
   return seconds;
 }
@@ -176,14 +190,15 @@ void PlanReader::addUp() {
     const Estimate &one = step.cost.expectation;
     dynamic += step.count * (one.joules - target.power.idle * one.seconds);
   }
-  for (auto [step, launch] : pending) {
-    dynamic += cost.steps[step].count * launch->launched.dynamicJoules;
+  for (const Pending &one : pending) {
+    dynamic += cost.steps[one.step].count * one.launch->launched.dynamicJoules;
   }
   PowerState state = underPower(
       dynamic, target, [&](double clockHz) { return secondsAt(clockHz); });
-  for (auto [step, launch] : pending) {
-    cost.steps[step].cost = costAt(launch->launched, target, state,
-                                   launch->timeAt(state.clockHz, target));
+  for (const Pending &one : pending) {
+    cost.steps[one.step].cost = costAt(one.launch->launched, target, state,
+                                       one.timeAt(state.clockHz, target),
+                                       one.early(state.clockHz, target));
   }
   for (const StepCost &step : cost.steps) {
     for (auto [sum, one] :
@@ -226,7 +241,8 @@ LogicalResult PlanReader::readLaunch(LaunchOp launch, double times) {
     launch.emitRemark("in the kernel launched here");
     return failure();
   }
-  pending.push_back({unsigned(cost.steps.size()), *read});
+  pending.push_back({unsigned(cost.steps.size()), *read, last});
+  last = *read;
   StringRef label = launch.getLabel().value_or(kernel->getSymName());
   cost.steps.push_back({label.str(), times, false, {}, {}});
   if (options.evidence) {
@@ -250,6 +266,7 @@ LogicalResult PlanReader::readCollective(CollectiveOp collective,
                                   "got '")
            << collective.getVerb() << "'";
   }
+  last = nullptr;
   StringRef label = collective.getLabel().value_or(collective.getVerb());
   cost.steps.push_back({label.str(), times, true, std::move(*one), {}});
   return success();
@@ -265,7 +282,19 @@ LogicalResult PlanReader::readLoop(LoopOp loop, double times) {
     times *= trips->count;
     values[level.index] = trips->first; // all trips launch alike
   }
-  return times > 0 ? readBlock(loop.getBody().front(), times) : success();
+  if (times <= 0) {
+    return success();
+  }
+  size_t first = pending.size();
+  KnownLaunch *outside = last;
+  if (failed(readBlock(loop.getBody().front(), times))) {
+    return failure();
+  }
+  // All trips but one follow the last launch of the trip before.
+  if (first < pending.size() && pending[first].before == outside) {
+    pending[first].before = last;
+  }
+  return success();
 }
 
 LogicalResult PlanReader::readBlock(mlir::Block &block, double times) {

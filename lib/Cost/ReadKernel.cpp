@@ -241,6 +241,25 @@ LogicalResult KernelReader::readGrid() {
   return expectScalars();
 }
 
+/// What a workgroup asks for early is there for the loads of the same buffer,
+/// which share it.
+void KernelReader::readPrefetches() {
+  for (PrefetchOp op : kernel.getGrid().getBody().getOps<PrefetchOp>()) {
+    auto argument = cast<BlockArgument>(op.getSource());
+    StringRef name = kernel.getArgumentName(argument.getArgNumber());
+    SmallVector<Access *> served;
+    for (Access &access : work.accesses) {
+      if (access.name == name && !access.writes) {
+        served.push_back(&access);
+      }
+    }
+    double bytes = work.workgroups() * op.getRows() * op.getRowBytes();
+    for (Access *access : served) {
+      access->early += bytes / served.size();
+    }
+  }
+}
+
 FailureOr<KernelWork> KernelReader::read() {
   work.name = kernel.getSymName().str();
   work.waves = kernel.getWaves();
@@ -264,6 +283,7 @@ FailureOr<KernelWork> KernelReader::read() {
       failed(readRegion(kernel.getGrid().getBody().front(), {}))) {
     return failure();
   }
+  readPrefetches();
   for (unsigned i = 0; i < work.blocks.size(); ++i) {
     finishBlock(i);
   }

@@ -29,29 +29,60 @@ double KernelWork::workgroups() const {
   return product;
 }
 
+namespace {
+/// Something of a unit that workgroups share.
+struct Share {
+  llvm::StringRef fact;
+  double available, each; // each: of a workgroup
+};
+} // namespace
+
+/// All but tensor memory, which a workgroup takes when it runs already.
+static llvm::SmallVector<Share, 5> sharesOf(const KernelWork &work,
+                                            const Target &target) {
+  const Execution &execution = target.execution;
+  double shared =
+      work.sharedBytes > 0
+          ? double(work.sharedBytes + target.shared.reservedBytesPerWorkgroup)
+          : 0.0;
+  return {{"execution.max_workgroups_per_unit",
+           double(execution.maxWorkgroupsPerUnit), 1},
+          {"execution.max_waves_per_unit", double(execution.maxWavesPerUnit),
+           double(work.waves)},
+          {"shared.bytes_per_unit", double(target.shared.bytesPerUnit), shared},
+          {"execution.register_bytes_per_unit",
+           double(execution.registerBytesPerUnit),
+           4.0 * work.registersPerThread * work.waves * execution.waveSize}};
+}
+
 double workgroupsPerUnit(const KernelWork &work, const Target &target,
                          llvm::StringRef &limit) {
-  const Execution &execution = target.execution;
-  double most = execution.maxWorkgroupsPerUnit;
-  limit = "execution.max_workgroups_per_unit";
-  auto lower = [&](double available, double each, llvm::StringRef key) {
-    if (each > 0 && std::floor(available / each) < most) {
-      most = std::floor(available / each);
-      limit = key;
+  llvm::SmallVector<Share, 5> shares = sharesOf(work, target);
+  shares.push_back({"tensor_memory.columns",
+                    double(target.tensorMemory.columns),
+                    double(work.tensorColumns)});
+  double most = INFINITY;
+  for (const Share &share : shares) {
+    double own = std::floor(share.available / share.each);
+    if (share.each > 0 && own < most) {
+      most = own;
+      limit = share.fact;
     }
-  };
-  lower(execution.maxWavesPerUnit, work.waves, "execution.max_waves_per_unit");
-  if (work.sharedBytes > 0) {
-    lower(target.shared.bytesPerUnit,
-          work.sharedBytes + target.shared.reservedBytesPerWorkgroup,
-          "shared.bytes_per_unit");
   }
-  lower(execution.registerBytesPerUnit,
-        4.0 * work.registersPerThread * work.waves * execution.waveSize,
-        "execution.register_bytes_per_unit");
-  lower(target.tensorMemory.columns, work.tensorColumns,
-        "tensor_memory.columns");
   return std::max(1.0, most);
+}
+
+double workgroupsBeside(const KernelWork &work, const Target &target,
+                        const KernelWork &other, double count) {
+  double most = INFINITY;
+  for (auto [own, taken] :
+       llvm::zip_equal(sharesOf(work, target), sharesOf(other, target))) {
+    if (own.each > 0) {
+      double left = own.available - count * taken.each;
+      most = std::min(most, std::floor(std::max(0.0, left) / own.each));
+    }
+  }
+  return most;
 }
 
 static int64_t classOf(const GridUse &use, int64_t index) {

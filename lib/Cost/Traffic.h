@@ -27,6 +27,10 @@ struct TrafficByAccess {
 double workgroupsPerUnit(const KernelWork &work, const Target &target,
                          llvm::StringRef &limit);
 
+/// The same beside `count` workgroups of another kernel, maybe none.
+double workgroupsBeside(const KernelWork &work, const Target &target,
+                        const KernelWork &other, double count);
+
 /// Who reads the same bytes at the same time reads them once from memory.
 TrafficByAccess trafficOf(const KernelWork &work, const Target &target,
                           const CostOptions &options);
