@@ -241,7 +241,7 @@ Tiling::linear(OpBuilder &builder, const LinearShape &shape, Range rows) const {
     if (list.size() > 1) {
       note += "; next " + describe(list[1]);
     }
-    list[0].early = earlyColumns(shape, list[0]);
+    list[0].early = earlyColumns(shape, list[0], rows);
     return Chosen<LinearTile>{list[0], note};
   }
   list.truncate(std::min<size_t>(list.size(), options.maxCandidates));
@@ -281,6 +281,6 @@ Tiling::linear(OpBuilder &builder, const LinearShape &shape, Range rows) const {
   judged = followBest(*this, builder, shape, judged, rows);
   preferPlain(judged);
   Chosen<LinearTile> chosen = {judged[0].second, noteOf(judged, rows)};
-  chosen.tile.early = earlyColumns(shape, chosen.tile);
+  chosen.tile.early = earlyColumns(shape, chosen.tile, rows);
   return chosen;
 }

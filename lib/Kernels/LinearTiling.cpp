@@ -209,16 +209,16 @@ std::string Tiling::reasonAgainst(const LinearShape &shape,
   return reasonAgainst(shape, tile, rowFor(rowsFor(shape), shape, tile));
 }
 
-int64_t Tiling::earlyColumns(const LinearShape &shape,
-                             const LinearTile &tile) const {
+int64_t Tiling::earlyColumns(const LinearShape &shape, const LinearTile &tile,
+                             Range rows) const {
   // Beside one kernel's and the next one's activations: 20 to 35 MB of 128 MB
   // served best (github.com/local-inference-lab/vllm, pull 576).
   constexpr int64_t kShareOfCache = 4;
-  // More rows than a decode step has tiles for: the weight is not what counts.
+  // With more, products or activations take as long as the weight.
   constexpr int64_t kFewRows = 128;
   constexpr int64_t kGranule = 16; // bytes that are asked for together
-  bool isPlain = !tile.hasRoles && tile.cluster == 1 && tile.m <= kFewRows;
-  if (!target.launch.startsEarly || !isPlain) {
+  bool isPlain = !tile.hasRoles && tile.cluster == 1;
+  if (!target.launch.startsEarly || !isPlain || rows.maximum > kFewRows) {
     return 0;
   }
   Type number = shape.weightElement();

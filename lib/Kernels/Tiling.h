@@ -129,7 +129,8 @@ private:
                                        Range rows) const;
   /// Stored columns of the weight that the tile's workgroups ask the last cache
   /// for while earlier kernels run.
-  int64_t earlyColumns(const LinearShape &shape, const LinearTile &tile) const;
+  int64_t earlyColumns(const LinearShape &shape, const LinearTile &tile,
+                       Range rows) const;
   using MmaRows = llvm::SmallVector<const MmaRow *>;
   /// The rows of the table that multiply the elements of a shape.
   MmaRows rowsFor(const LinearShape &shape) const;
