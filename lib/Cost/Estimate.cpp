@@ -92,13 +92,15 @@ KernelCost costAt(const Launched &launched, const Target &target,
 KernelCost estimate(const KernelWork &work, const Target &target,
                     const CostOptions &options) {
   Launched launched(work, target, options);
+  double early = options.early ? work.earlyBytes() : 0;
   KernelTime expected;
   PowerState state =
       underPower(launched.dynamicJoules, target, [&](double clockHz) {
-        expected = launched.timeAt(launched.expectation(), clockHz, target);
+        expected =
+            launched.timeAt(launched.expectation(), clockHz, target, early);
         return expected.seconds;
       });
-  return costAt(launched, target, state, std::move(expected));
+  return costAt(launched, target, state, std::move(expected), early);
 }
 
 llvm::FailureOr<KernelCost> costKernel(schedule::KernelOp kernel,

@@ -65,6 +65,14 @@ static FailureOr<Judgement> judge(const KernelSequence &kernels,
         return failure();
       }
       seconds += cost->expectation.seconds;
+      if (!kernel.getGrid().getBody().getOps<schedule::PrefetchOp>().empty()) {
+        // Some follow a kernel that leaves memory idle, some one that does not.
+        CostOptions early = following;
+        early.early = true;
+        double least =
+            costKernel(kernel, target, bound, early)->expectation.seconds;
+        seconds += (least - cost->expectation.seconds) / 2;
+      }
       if (kernel == kernels.front()) {
         judgement.perUnit = static_cast<int64_t>(cost->workgroupsPerUnit);
       }

@@ -298,6 +298,7 @@ SmallVector<LinearTile> Tiling::candidates(const LinearShape &shape,
     if (reasonAgainst(shape, tile, row).empty()) {
       chooseReduce(tile, shape, target.execution.waveSize);
       deepenRing(target, shape, tile, rows, *row);
+      tile.early = earlyColumns(shape, tile, rows);
       legal.push_back({preview.seconds(tile, *row), legal.size(), tile});
     }
   }

@@ -35,10 +35,12 @@ using Judged = SmallVector<std::pair<double, LinearTile>>;
 /// The candidates that can be scheduled, with their seconds by the caller's
 /// judgement. Their kernels live only as long.
 static Judged judge(const Tiling &tiling, OpBuilder &builder,
-                    const LinearShape &shape, ArrayRef<LinearTile> tiles,
+                    const LinearShape &shape, ArrayRef<LinearTile> given,
                     Range rows, const EvaluateKernels &evaluate) {
+  SmallVector<LinearTile> tiles(given);
   SmallVector<KernelSequence> candidates;
   for (auto [i, tile] : llvm::enumerate(tiles)) {
+    tile.early = tiling.earlyColumns(shape, tile, rows);
     std::string symbol = "candidate_" + std::to_string(i);
     KernelSequence &kernels = candidates.emplace_back();
     kernels.push_back(
@@ -241,9 +243,11 @@ Tiling::linear(OpBuilder &builder, const LinearShape &shape, Range rows) const {
     if (list.size() > 1) {
       note += "; next " + describe(list[1]);
     }
-    list[0].early = earlyColumns(shape, list[0], rows);
     return Chosen<LinearTile>{list[0], note};
   }
+  // What loads together adds no parts.
+  LinearTile whole = *llvm::min_element(
+      list, [](auto &a, auto &b) { return a.splits == 1 && b.splits > 1; });
   list.truncate(std::min<size_t>(list.size(), options.maxCandidates));
   Judged judged = judge(*this, builder, shape, list, rows, options.evaluate);
   if (judged.empty()) {
@@ -266,7 +270,8 @@ Tiling::linear(OpBuilder &builder, const LinearShape &shape, Range rows) const {
   LinearPreview preview(target, shape, std::min(rows.maximum, kJudgedRows));
   constexpr double kBoundByMemory = 1.05; // then nothing helps
   constexpr size_t kBases = 2;
-  if (judged[0].first > kBoundByMemory * preview.memorySeconds()) {
+  const auto &[seconds, tile] = judged[0];
+  if (seconds > kBoundByMemory * preview.memorySeconds(tile)) {
     challenge(paired(shape, rows));
     if (shape.blockScales.isByKernel()) {
       challenge(adding(shape, bestOf(judged, kBases), rows));
@@ -276,11 +281,12 @@ Tiling::linear(OpBuilder &builder, const LinearShape &shape, Range rows) const {
       }
       challenge(uneven(shape, rows, judged[0].second));
       challenge(withSharers(shape, judged[0].second, rows));
+      if (judged[0].second.splits > 1) {
+        challenge(withSharers(shape, whole, rows));
+      }
     }
   }
   judged = followBest(*this, builder, shape, judged, rows);
   preferPlain(judged);
-  Chosen<LinearTile> chosen = {judged[0].second, noteOf(judged, rows)};
-  chosen.tile.early = earlyColumns(shape, chosen.tile, rows);
-  return chosen;
+  return Chosen<LinearTile>{judged[0].second, noteOf(judged, rows)};
 }

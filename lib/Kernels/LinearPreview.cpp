@@ -329,8 +329,27 @@ double LinearPreview::quantisingSeconds() const {
              : 0;
 }
 
+/// Bytes of the weight that the tile's workgroups ask for early.
+double LinearPreview::earlyBytes(const LinearTile &tile) const {
+  int64_t together = schedule::packedNumbers(packedType(shape.weightElement()));
+  return static_cast<double>(shape.weightRows() * tile.splits * tile.early *
+                             together) *
+         weightBytes;
+}
+
 double LinearPreview::seconds(const LinearTile &tile, const MmaRow &row) const {
   Workgroup one = describe(tile, row);
+  double late = seconds(one, tile, row);
+  if (tile.early == 0) {
+    return late;
+  }
+  // Some follow a kernel that leaves memory idle, some one that does not.
+  one.memory *= 1 - earlyBytes(tile) / operands;
+  return (late + seconds(one, tile, row)) / 2;
+}
+
+double LinearPreview::seconds(const Workgroup &one, const LinearTile &tile,
+                              const MmaRow &row) const {
   auto units = static_cast<double>(target.execution.units);
   double perUnit = workgroupsPerUnit(tile, row, one);
   double atOnce = units * perUnit;
@@ -356,8 +375,8 @@ double LinearPreview::seconds(const LinearTile &tile, const MmaRow &row) const {
          (tile.splits > 1 ? addingSeconds(tile) : quantisingSeconds());
 }
 
-double LinearPreview::memorySeconds() const {
-  double clocks = memoryClocks(operands, results);
+double LinearPreview::memorySeconds(const LinearTile &tile) const {
+  double clocks = memoryClocks(operands - earlyBytes(tile) / 2, results);
   double lag = lagClocks(clocks, target.launch.ramp * clockHz);
   return target.launch.gap + (clocks + lag) / clockHz;
 }

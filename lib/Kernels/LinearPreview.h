@@ -20,10 +20,12 @@ public:
   /// Of `rows` rows of d.
   LinearPreview(const Target &target, const LinearShape &shape, int64_t rows);
 
-  /// Seconds with the products done by `row`.
+  /// Seconds with the products done by `row`; where weights are asked for early
+  /// the mean of those with and without what came.
   double seconds(const LinearTile &tile, const MmaRow &row) const;
-  /// No tile takes less: what must come from and go to device memory.
-  double memorySeconds() const;
+  /// No tile takes less that asks for as much early: what must come from and go
+  /// to device memory.
+  double memorySeconds(const LinearTile &tile) const;
 
 private:
   struct Workgroup;
@@ -46,6 +48,9 @@ private:
   double roundClocks(const Workgroup &one, const Load &load,
                      bool fillsGaps) const;
   double addingSeconds(const LinearTile &tile) const;
+  double earlyBytes(const LinearTile &tile) const;
+  double seconds(const Workgroup &one, const LinearTile &tile,
+                 const MmaRow &row) const;
   double quantisingSeconds() const;
 
   const Target &target;

@@ -69,6 +69,11 @@ public:
   llvm::FailureOr<Chosen<LinearTile>>
   linear(mlir::OpBuilder &builder, const LinearShape &shape, Range rows) const;
 
+  /// Stored columns of the weight that the tile's workgroups ask the last cache
+  /// for while earlier kernels run.
+  int64_t earlyColumns(const LinearShape &shape, const LinearTile &tile,
+                       Range rows) const;
+
   /// Whether an instruction multiplies the types of the shape, and the types
   /// of all that there are.
   bool multiplies(const LinearShape &shape) const;
@@ -127,10 +132,6 @@ private:
   llvm::SmallVector<LinearTile> adding(const LinearShape &shape,
                                        llvm::ArrayRef<LinearTile> bases,
                                        Range rows) const;
-  /// Stored columns of the weight that the tile's workgroups ask the last cache
-  /// for while earlier kernels run.
-  int64_t earlyColumns(const LinearShape &shape, const LinearTile &tile,
-                       Range rows) const;
   using MmaRows = llvm::SmallVector<const MmaRow *>;
   /// The rows of the table that multiply the elements of a shape.
   MmaRows rowsFor(const LinearShape &shape) const;
