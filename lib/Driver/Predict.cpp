@@ -17,8 +17,9 @@ static bool isAttention(const MeasuredRow &row) {
   return row.kind == Measurement::Prefill || row.kind == Measurement::Decode;
 }
 
-/// Kernels of an engine's layer follow one another as the engine starts them;
-/// where nothing is quantised, each is of the library, as is the one before.
+/// Kernels of an engine's layer follow one another as the engine starts them,
+/// and ask for nothing early; where nothing is quantised, each is of the
+/// library, as is the one before.
 static Target asEnginesRun(const MeasuredRow &row, Target target) {
   Launch &launch = target.launch;
   bool isOfLibrary = row.isLayer && row.isUnquantised();
@@ -26,6 +27,7 @@ static Target asEnginesRun(const MeasuredRow &row, Target target) {
                                                     : launch.engineGap;
   if ((row.isLayer || isAttention(row)) && gap > 0) {
     launch.gap = gap;
+    launch.startsEarly = false;
   }
   return target;
 }
