@@ -222,7 +222,7 @@ struct CostOptions {
   bool chosen = false;   // not a candidate: follow its loops event by event
   bool evidence = false; // count what a package says of its kernels
   double cacheBytesTaken = 0; // of the last cache, by what must stay
-  bool early = false; // all that a kernel alone asks for early has come
+  bool early = false;         // all that a kernel alone asks for early has come
   /// Index arguments and buffers by name that the kernel before left in cache.
   std::vector<std::string> resident;
 };

@@ -228,6 +228,12 @@ SmallVector<LinearTile> Tiling::withSharers(const LinearShape &shape,
   return isPossible ? SmallVector<LinearTile>{tile} : SmallVector<LinearTile>();
 }
 
+/// The first that has no parts: what loads together adds none.
+static LinearTile firstWhole(ArrayRef<LinearTile> list) {
+  return *llvm::min_element(
+      list, [](auto &a, auto &b) { return a.splits == 1 && b.splits > 1; });
+}
+
 FailureOr<Chosen<LinearTile>>
 Tiling::linear(OpBuilder &builder, const LinearShape &shape, Range rows) const {
   SmallVector<LinearTile> list = candidates(shape, rows);
@@ -245,9 +251,7 @@ Tiling::linear(OpBuilder &builder, const LinearShape &shape, Range rows) const {
     }
     return Chosen<LinearTile>{list[0], note};
   }
-  // What loads together adds no parts.
-  LinearTile whole = *llvm::min_element(
-      list, [](auto &a, auto &b) { return a.splits == 1 && b.splits > 1; });
+  const LinearTile whole = firstWhole(list);
   list.truncate(std::min<size_t>(list.size(), options.maxCandidates));
   Judged judged = judge(*this, builder, shape, list, rows, options.evaluate);
   if (judged.empty()) {
