@@ -266,12 +266,15 @@ struct RopeTile {
   /// Queries: rows of a tile are the heads of a group, not tokens.
   bool packsHeads = false;
   int64_t waves = 1;
+  /// Of the sums of the linear before, which this kernel adds; 0: none.
+  int64_t parts = 0;
 };
 
 /// Rotates queries and keys, appends keys and values. Arguments: qkv[tokens,
 /// heads + 2 kvHeads, headDim], rope[position, 2, headDim / 2] (cosines,
 /// sines; f32), starts, contexts, pages, q, k_cache, v_cache, [k_scale,
-/// v_scale], tokens, sequences, longest, pages_per_sequence.
+/// v_scale], tokens, sequences, longest, pages_per_sequence. Where sums come in
+/// parts, for qkv: partial[tokens, parts, heads + 2 kvHeads, headDim] in f32.
 schedule::KernelOp buildRopeAppend(mlir::OpBuilder &builder, const Label &label,
                                    const HeadShape &shape, const RopeTile &tile,
                                    StepRange sizes);

@@ -54,28 +54,45 @@ Value GraphLowering::ropeTable(model::RopeAppendOp op, int64_t headDim) {
                      {plan.constant(positions)}});
 }
 
+model::RopeAppendOp GraphLowering::ropeOf(model::LinearOp op) const {
+  Value result = op.getOut();
+  auto rope = result.hasOneUse()
+                  ? dyn_cast<model::RopeAppendOp>(*result.getUsers().begin())
+                  : nullptr;
+  bool isAtHand = rope && plan.isDecode && rope->getBlock() == op->getBlock() &&
+                  storage.contains(rope.getCache());
+  return isAtHand ? rope : nullptr;
+}
+
 LogicalResult GraphLowering::lower(model::RopeAppendOp op) {
-  model::CacheType cache = op.getCache().getType();
-  HeadShape shape = headsOf(cache, op.getHeads(), elementOf(op.getQkv()));
-  bind(op.getQ(), rowsOf(op.getQkv()));
+  if (!storage.contains(op.getQ())) { // else the linear before has launched it
+    bindRope(op, rowsOf(op.getQkv()));
+    launchRope(op, bufferOf(op.getQkv()), 0);
+  }
+  return success();
+}
+
+void GraphLowering::bindRope(model::RopeAppendOp op, Value rows) {
+  bind(op.getQ(), rows);
   const Storage place = storage[op.getCache()];
   storage[op.getCacheOut()] = place;
-  SmallVector<Value> arguments = {bufferOf(op.getQkv()),
-                                  ropeTable(op, shape.headDim),
-                                  starts(),
-                                  contexts(),
-                                  pages(),
-                                  bufferOf(op.getQ()),
-                                  place.buffer,
-                                  place.values};
+}
+
+void GraphLowering::launchRope(model::RopeAppendOp op, Value qkv,
+                               int64_t parts) {
+  model::CacheType cache = op.getCache().getType();
+  HeadShape shape = headsOf(cache, op.getHeads(), elementOf(op.getQkv()));
+  const Storage place = storage[op.getCache()];
+  SmallVector<Value> arguments = {
+      qkv,     ropeTable(op, shape.headDim), starts(),     contexts(),
+      pages(), bufferOf(op.getQ()),          place.buffer, place.values};
   if (shape.isScaled()) {
     llvm::append_values(arguments, place.keyScale, place.valueScale);
   }
   llvm::append_values(arguments, plan.sizes.tokens, plan.sizes.sequences,
                       plan.sizes.longest, plan.sizes.pagesPerSequence);
-  plan.launch(library.ropeAppend(shape, plan.isDecode), arguments,
+  plan.launch(library.ropeAppend(shape, plan.isDecode, parts), arguments,
               model::getShortName(op));
-  return success();
 }
 
 namespace {

@@ -70,12 +70,18 @@ private:
   model::QuantiseOp quantiseOf(mlir::Operation *op) const;
   llvm::SmallVector<mlir::Value> resultsOf(model::QuantiseOp op);
   void launchQuantise(model::QuantiseOp op, mlir::Value x);
+  /// The only reader of a decode step's queries, keys and values, or null.
+  model::RopeAppendOp ropeOf(model::LinearOp op) const;
+  void bindRope(model::RopeAppendOp op, mlir::Value rows);
+  /// Of queries, keys and values, or of so many parts of their sums.
+  void launchRope(model::RopeAppendOp op, mlir::Value qkv, int64_t parts);
   struct LinearArguments {
     llvm::SmallVector<mlir::Value> operands; ///< a, w, scales of blocks
     llvm::SmallVector<mlir::Value> epilogue; ///< scales, bias, residual
     mlir::Value rows;
     mlir::Value d;              ///< null: all that is made is quantised
     model::QuantiseOp quantise; ///< of d, or null
+    model::RopeAppendOp rope;   ///< of d, or null
   };
   void launchLinear(const LinearShape &shape,
                     llvm::ArrayRef<LinearVariant> variants,

@@ -232,6 +232,10 @@ void GraphLowering::launchVariant(const LinearShape &shape,
   SmallVector<Value> products = arguments.operands;
   llvm::append_values(products, partial, arguments.rows);
   plan.launch(variant.kernel, products, label);
+  if (arguments.rope) {
+    launchRope(arguments.rope, partial, variant.tile.splits);
+    return plan.release(partial);
+  }
   SmallVector<Value> reduce = {partial};
   llvm::append_range(reduce, arguments.epilogue);
   if (arguments.quantise) {
@@ -271,6 +275,9 @@ void GraphLowering::launchLinear(const LinearShape &shape,
       if (arguments.quantise) {
         launchQuantise(arguments.quantise, arguments.d);
       }
+      if (arguments.rope) {
+        launchRope(arguments.rope, arguments.d, 0);
+      }
     };
     if (i == 0 && end == variants.size()) {
       launch();
@@ -309,6 +316,11 @@ LogicalResult GraphLowering::lower(model::LinearOp op) {
     bind(quantise.getOut(), arguments.rows);
     bind(quantise.getScale(), arguments.rows);
   }
+  model::RopeAppendOp rope = ropeOf(op);
+  if (rope && arguments.epilogue.empty()) {
+    arguments.rope = rope;
+    bindRope(rope, arguments.rows);
+  }
   FailureOr<SmallVector<LinearVariant>> found =
       library.linear(op, shape, rangesOf(arguments.rows));
   if (failed(found)) {
@@ -317,7 +329,7 @@ LogicalResult GraphLowering::lower(model::LinearOp op) {
   bool isSplit = llvm::all_of(*found, [](const LinearVariant &variant) {
     return variant.tile.splits > 1;
   });
-  if (!arguments.quantise || !isSplit) {
+  if (!(arguments.quantise || arguments.rope) || !isSplit) {
     bind(op.getOut(), arguments.rows);
     arguments.d = bufferOf(op.getOut());
   }

@@ -276,6 +276,7 @@ static void buildRopeAppendKernel(const Request &r) {
   RopeTile tile;
   tile.tokens = s.integer("tokens", tile.tokens);
   tile.packsHeads = s.flag("packs_heads");
+  tile.parts = s.integer("parts", tile.parts);
   tile.waves = s.integer("waves", tile.waves);
   buildRopeAppend(r.builder, r.label, r.heads(), tile, r.step());
 }

@@ -266,11 +266,16 @@ static std::string nameOf(StringRef kind, const HeadShape &shape) {
       .str();
 }
 
-FlatSymbolRefAttr Library::ropeAppend(const HeadShape &shape, bool isDecode) {
+FlatSymbolRefAttr Library::ropeAppend(const HeadShape &shape, bool isDecode,
+                                      int64_t parts) {
   StringRef kind = isDecode ? "rope_append_decode" : "rope_append_prefill";
   StepRange sizes = {allSequences(), {1, isDecode ? 1 : options.maxTokens}};
-  return once(nameOf(kind, shape), [&](const Label &label) {
-    buildRopeAppend(builder, label, shape, tiling.rope(shape, isDecode), sizes);
+  std::string name = nameOf(kind, shape);
+  name += parts ? "_of_parts" + extent(parts) : "";
+  return once(name, [&](const Label &label) {
+    RopeTile tile = tiling.rope(shape, isDecode);
+    tile.parts = parts;
+    buildRopeAppend(builder, label, shape, tile, sizes);
   });
 }
 

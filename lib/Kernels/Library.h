@@ -35,7 +35,8 @@ public:
   mlir::FlatSymbolRefAttr elementwise(Elementwise kind, int64_t columns,
                                       mlir::Type element);
   mlir::FlatSymbolRefAttr gather(const GatherShape &shape);
-  mlir::FlatSymbolRefAttr ropeAppend(const HeadShape &shape, bool isDecode);
+  mlir::FlatSymbolRefAttr ropeAppend(const HeadShape &shape, bool isDecode,
+                                     int64_t parts);
   mlir::FlatSymbolRefAttr prefill(const HeadShape &shape);
   const DecodeTile &decodeTile(const HeadShape &shape);
   /// The kernel of a part of the keys, or of all.

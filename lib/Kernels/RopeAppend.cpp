@@ -30,7 +30,13 @@ struct HeadPlace {
   Place place;
   Place from(KernelBuilder &k, int64_t column) const {
     Place shifted = place;
-    shifted.offsets[2] = k.constant(column);
+    shifted.offsets.back() = k.constant(column);
+    return shifted;
+  }
+  /// Of a part of sums.
+  Place from(KernelBuilder &k, int64_t column, int64_t part) const {
+    Place shifted = from(k, column);
+    shifted.offsets[1] = k.constant(part);
     return shifted;
   }
 };
@@ -44,26 +50,42 @@ struct RopeAppend {
   /// In the parts of half a head.
   SmallVector<Value, 2> cosines, sines;
 
+  /// Columns of a head that are on their way, or a half of them with its other.
+  struct Loaded {
+    int64_t column;
+    Value left, right;
+  };
+  using Head = SmallVector<Loaded, 2>;
+
   int64_t half() const { return shape.headDim / 2; }
   void declare();
   Value inverseOf(StringRef name, Value scale);
-  void rotate(int64_t rows, const HeadPlace &from, const HeadPlace &to,
-              Type type, Value factor = {});
-  struct Turn {
-    Value cosine, sine, factor;
-  };
-  void rotatePart(int64_t rows, const HeadPlace &from, const HeadPlace &to,
-                  int64_t column, Type type, const Turn &by);
-  void appendValues(const HeadPlace &from, const HeadPlace &to);
+  Value load(StringRef name, Shape part, const HeadPlace &from, int64_t column);
+  Head loadHalves(int64_t rows, const HeadPlace &from);
+  Head loadValues(const HeadPlace &from);
+  void storeRotated(const Head &head, const HeadPlace &to, Type type,
+                    Value factor = {});
+  void storeValues(const Head &head, const HeadPlace &to);
+  void loadTable(const Sequence &sequence, Scalar position);
+  HeadPlace queriesAt(Value buffer, const Sequence &sequence, Scalar row,
+                      Scalar head) const;
+  /// Coordinates of a row and a head of qkv, or of its parts.
+  SmallVector<Scalar> sourceOf(Scalar row, Scalar head) const;
+  HeadPlace newRows(const Sequence &sequence, Scalar row, Scalar kvHead,
+                    int64_t head);
+  HeadPlace cacheRows(Value cache, const Sequence &sequence, Scalar position,
+                      Scalar kvHead, Scalar cacheRow);
+  Scalar cacheRowOf(const Sequence &sequence, Scalar position);
   void ownTokens(const Sequence &sequence, Scalar first, Scalar kvHead);
-  void rotateQueries(const Sequence &sequence, Scalar row, Scalar kvHead);
 };
 } // namespace
 
 void RopeAppend::declare() {
-  qkv = k.buffer("qkv",
-                 {kDynamic, shape.heads + 2 * shape.kvHeads, shape.headDim},
-                 shape.element);
+  int64_t all = shape.heads + 2 * shape.kvHeads;
+  qkv = tile.parts
+            ? k.buffer("partial", {kDynamic, tile.parts, all, shape.headDim},
+                       k.f32())
+            : k.buffer("qkv", {kDynamic, all, shape.headDim}, shape.element);
   rope = k.buffer("rope", {kDynamic, 2, half()}, k.f32());
   sequences = SequenceArguments::declare(k);
   q = k.buffer("q", {kDynamic, shape.heads, shape.headDim}, shape.element);
@@ -86,70 +108,106 @@ Value RopeAppend::inverseOf(StringRef name, Value scale) {
                [&](Element e) { return k.number(k.f32(), 1) / e[0]; });
 }
 
-/// Moves one head from place to place and rotates it on the way, times
-/// `factor`, 1 x 1, where there is one.
-void RopeAppend::rotate(int64_t rows, const HeadPlace &from,
-                        const HeadPlace &to, Type type, Value factor) {
-  int64_t column = 0;
-  for (auto [cosine, sine] : llvm::zip_equal(cosines, sines)) {
-    rotatePart(rows, from, to, column, type, {cosine, sine, factor});
-    column += cast<TileType>(cosine.getType()).getColumns();
-  }
-}
-
-/// The same for columns from `column` on of each half, as many as `cosine` has.
-void RopeAppend::rotatePart(int64_t rows, const HeadPlace &from,
-                            const HeadPlace &to, int64_t column, Type type,
-                            const Turn &by) {
-  Shape part = {rows, cast<TileType>(by.cosine.getType()).getColumns()};
-  Value a = k.load("left", part, from.from(k, column));
-  Value b = k.load("right", part, from.from(k, half() + column));
-  SmallVector<Value> inputs = {a, b, by.cosine, by.sine};
-  if (by.factor) {
-    inputs.push_back(by.factor);
-  }
-  auto turn = [&](StringRef name, bool isSecond) {
-    return k.map(name, type, inputs, [&](Element e) {
-      Scalar x = convert(e[isSecond ? 1 : 0], k.f32());
-      Scalar y = convert(e[isSecond ? 0 : 1], k.f32());
-      Scalar result = isSecond ? x * e[2] + y * e[3] : x * e[2] - y * e[3];
-      return convertSaturated(by.factor ? result * e[4] : result, type);
-    });
-  };
-  k.store(turn("turned_left", false), to.from(k, column));
-  k.store(turn("turned_right", true), to.from(k, half() + column));
-}
-
-void RopeAppend::rotateQueries(const Sequence &sequence, Scalar row,
-                               Scalar kvHead) {
+SmallVector<Scalar> RopeAppend::sourceOf(Scalar row, Scalar head) const {
   Scalar zero = k.constant(0);
-  Scalar firstHead =
-      k.name("first_head", kvHead * static_cast<double>(shape.group()));
-  if (tile.packsHeads) {
-    Scalar limit = firstHead + static_cast<double>(shape.group());
-    auto place = [&](Value buffer) {
-      return HeadPlace{
-          at(buffer, {row, firstHead, zero}).walks(1, 2).valid({limit})};
-    };
-    rotate(llvm::PowerOf2Ceil(shape.group()), place(qkv), place(q),
-           shape.element);
-    return;
-  }
-  k.loop("member", k.constant(shape.group()), "", [&](Scalar member) {
-    auto place = [&](Value buffer) {
-      return HeadPlace{at(buffer, {row, firstHead + member, zero})
-                           .walks(0, 2)
-                           .valid({sequence.end})};
-    };
-    rotate(tile.tokens, place(qkv), place(q), shape.element);
-  });
+  return tile.parts ? SmallVector<Scalar>{row, zero, head, zero}
+                    : SmallVector<Scalar>{row, head, zero};
 }
 
-void RopeAppend::ownTokens(const Sequence &sequence, Scalar first,
-                           Scalar kvHead) {
-  Scalar zero = k.constant(0), one = k.constant(1);
-  Scalar row = k.name("row", sequence.start + first);
-  Scalar position = k.name("position", sequence.past + first);
+/// Of sums that come in parts, the sum of all: a few at a time are on their
+/// way.
+Value RopeAppend::load(StringRef name, Shape part, const HeadPlace &from,
+                       int64_t column) {
+  if (!tile.parts) {
+    return k.load(name, part, from.from(k, column));
+  }
+  constexpr int64_t kAtOnce = 8;
+  Value sum;
+  for (int64_t first = 0; first < tile.parts; first += kAtOnce) {
+    KernelBuilder::Values parts;
+    if (sum) {
+      parts.push_back(sum);
+    }
+    int64_t end = std::min(first + kAtOnce, tile.parts);
+    for (int64_t number = first; number < end; ++number) {
+      parts.push_back(k.load("part_sum", part, from.from(k, column, number)));
+    }
+    sum = k.map(name, k.f32(), parts, [&](Element e) {
+      Scalar value = e[0];
+      for (size_t i = 1; i < parts.size(); ++i) {
+        value = value + e[i];
+      }
+      return value;
+    });
+  }
+  return sum;
+}
+
+/// Both halves of the rows of a head, in the parts of the table.
+RopeAppend::Head RopeAppend::loadHalves(int64_t rows, const HeadPlace &from) {
+  Head head;
+  int64_t column = 0;
+  for (Value cosine : cosines) {
+    Shape part = {rows, cast<TileType>(cosine.getType()).getColumns()};
+    Value left = load("left", part, from, column);
+    Value right = load("right", part, from, half() + column);
+    head.push_back({column, left, right});
+    column += part.columns;
+  }
+  return head;
+}
+
+RopeAppend::Head RopeAppend::loadValues(const HeadPlace &from) {
+  Head head;
+  int64_t column = 0;
+  for (int64_t columns : partsOf(shape.headDim)) {
+    Shape part = {tile.tokens, columns};
+    head.push_back({column, load("v", part, from, column), {}});
+    column += columns;
+  }
+  return head;
+}
+
+/// Stores a head rotated, times `factor`, 1 x 1, where there is one.
+void RopeAppend::storeRotated(const Head &head, const HeadPlace &to, Type type,
+                              Value factor) {
+  for (auto [own, cosine, sine] : llvm::zip_equal(head, cosines, sines)) {
+    SmallVector<Value> inputs = {own.left, own.right, cosine, sine};
+    if (factor) {
+      inputs.push_back(factor);
+    }
+    auto turn = [&](StringRef name, bool isSecond) {
+      return k.map(name, type, inputs, [&](Element e) {
+        Scalar x = convert(e[isSecond ? 1 : 0], k.f32());
+        Scalar y = convert(e[isSecond ? 0 : 1], k.f32());
+        Scalar result = isSecond ? x * e[2] + y * e[3] : x * e[2] - y * e[3];
+        return convertSaturated(factor ? result * e[4] : result, type);
+      });
+    };
+    k.store(turn("turned_left", false), to.from(k, own.column));
+    k.store(turn("turned_right", true), to.from(k, half() + own.column));
+  }
+}
+
+void RopeAppend::storeValues(const Head &head, const HeadPlace &to) {
+  Value factor = inverseOf("v_scale", valueScale);
+  for (const Loaded &own : head) {
+    Value v = own.left;
+    if (!factor && tile.parts) {
+      v = k.map("v", shape.cacheElement, v,
+                [&](Element e) { return convert(e[0], shape.cacheElement); });
+    }
+    if (factor) {
+      v = k.map("v", shape.cacheElement, {v, factor}, [&](Element e) {
+        return convertSaturated(convert(e[0], k.f32()) * e[1],
+                                shape.cacheElement);
+      });
+    }
+    k.store(v, to.from(k, own.column));
+  }
+}
+
+void RopeAppend::loadTable(const Sequence &sequence, Scalar position) {
   auto table = [&](Scalar which, int64_t column) {
     return at(rope, {position, which, k.constant(column)})
         .walks(0, 2)
@@ -158,41 +216,96 @@ void RopeAppend::ownTokens(const Sequence &sequence, Scalar first,
   int64_t column = 0;
   for (int64_t columns : partsOf(half())) {
     Shape part = {tile.tokens, columns};
-    cosines.push_back(k.load("cosines", part, table(zero, column)));
-    sines.push_back(k.load("sines", part, table(one, column)));
+    cosines.push_back(k.load("cosines", part, table(k.constant(0), column)));
+    sines.push_back(k.load("sines", part, table(k.constant(1), column)));
     column += columns;
   }
-  rotateQueries(sequence, row, kvHead);
-
-  auto newRows = [&](int64_t head) {
-    Scalar column = kvHead + static_cast<double>(head);
-    return at(qkv, {row, column, zero}).walks(0, 2).valid({sequence.end});
-  };
-  auto cacheRows = [&](Value cache) {
-    return at(cache, {position, kvHead, zero})
-        .walks(0, 2)
-        .pages(sequences.pages, sequence.index, shape.pageSize)
-        .valid({sequence.context});
-  };
-  rotate(tile.tokens, {newRows(shape.heads)}, {cacheRows(keys)},
-         shape.cacheElement, inverseOf("k_scale", keyScale));
-  appendValues({newRows(shape.heads + shape.kvHeads)}, {cacheRows(values)});
 }
 
-void RopeAppend::appendValues(const HeadPlace &from, const HeadPlace &to) {
-  Value factor = inverseOf("v_scale", valueScale);
-  int64_t column = 0;
-  for (int64_t columns : partsOf(shape.headDim)) {
-    Value v = k.load("v", {tile.tokens, columns}, from.from(k, column));
-    if (factor) {
-      v = k.map("v", shape.cacheElement, {v, factor}, [&](Element e) {
-        return convertSaturated(convert(e[0], k.f32()) * e[1],
-                                shape.cacheElement);
-      });
-    }
-    k.store(v, to.from(k, column));
-    column += columns;
+/// Of one head, or of the heads of a group from `head` on.
+HeadPlace RopeAppend::queriesAt(Value buffer, const Sequence &sequence,
+                                Scalar row, Scalar head) const {
+  SmallVector<Scalar> offsets = {row, head, k.constant(0)};
+  if (buffer == qkv) {
+    offsets = sourceOf(row, head);
   }
+  auto columns = static_cast<int64_t>(offsets.size()) - 1;
+  Place place = at(buffer, offsets);
+  if (tile.packsHeads) {
+    Scalar limit = head + static_cast<double>(shape.group());
+    return {place.walks(columns - 1, columns).valid({limit})};
+  }
+  return {place.walks(0, columns).valid({sequence.end})};
+}
+
+/// Of the KV head's keys or values, which begin with that head of qkv.
+HeadPlace RopeAppend::newRows(const Sequence &sequence, Scalar row,
+                              Scalar kvHead, int64_t head) {
+  Scalar own = kvHead + static_cast<double>(head);
+  SmallVector<Scalar> offsets = sourceOf(row, own);
+  auto columns = static_cast<int64_t>(offsets.size()) - 1;
+  return {at(qkv, offsets).walks(0, columns).valid({sequence.end})};
+}
+
+/// One token has one row of the cache, whose page is known before it is
+/// written.
+Scalar RopeAppend::cacheRowOf(const Sequence &sequence, Scalar position) {
+  if (tile.tokens > 1) {
+    return {};
+  }
+  auto size = static_cast<double>(shape.pageSize);
+  Scalar page = k.loadIndex(
+      "page", at(sequences.pages, {sequence.index, position / size}), "0");
+  return k.name("cache_row", page * size + position % shape.pageSize);
+}
+
+HeadPlace RopeAppend::cacheRows(Value cache, const Sequence &sequence,
+                                Scalar position, Scalar kvHead,
+                                Scalar cacheRow) {
+  Scalar zero = k.constant(0);
+  if (cacheRow) {
+    return {at(cache, {cacheRow, kvHead, zero}).walks(0, 2)};
+  }
+  return {at(cache, {position, kvHead, zero})
+              .walks(0, 2)
+              .pages(sequences.pages, sequence.index, shape.pageSize)
+              .valid({sequence.context})};
+}
+
+/// In a decode step all that is loaded is on its way before anything is stored:
+/// one wait for memory in place of five.
+void RopeAppend::ownTokens(const Sequence &sequence, Scalar first,
+                           Scalar kvHead) {
+  Scalar row = k.name("row", sequence.start + first);
+  Scalar position = k.name("position", sequence.past + first);
+  Scalar firstHead =
+      k.name("first_head", kvHead * static_cast<double>(shape.group()));
+  loadTable(sequence, position);
+  Scalar cacheRow = cacheRowOf(sequence, position);
+  Head queries;
+  if (tile.packsHeads) {
+    queries = loadHalves(llvm::PowerOf2Ceil(shape.group()),
+                         queriesAt(qkv, sequence, row, firstHead));
+  } else {
+    k.loop("member", k.constant(shape.group()), "", [&](Scalar member) {
+      Scalar head = firstHead + member;
+      Head own = loadHalves(tile.tokens, queriesAt(qkv, sequence, row, head));
+      storeRotated(own, queriesAt(q, sequence, row, head), shape.element);
+    });
+  }
+  Head newKeys =
+      loadHalves(tile.tokens, newRows(sequence, row, kvHead, shape.heads));
+  Head newValues =
+      loadValues(newRows(sequence, row, kvHead, shape.heads + shape.kvHeads));
+  Value factor = inverseOf("k_scale", keyScale);
+  if (tile.packsHeads) {
+    storeRotated(queries, queriesAt(q, sequence, row, firstHead),
+                 shape.element);
+  }
+  storeRotated(newKeys, cacheRows(keys, sequence, position, kvHead, cacheRow),
+               shape.cacheElement, factor);
+  storeValues(newValues,
+              cacheRows(values, sequence, position, kvHead, cacheRow));
 }
 
 KernelOp kernels::buildRopeAppend(OpBuilder &builder, const Label &label,

@@ -1,4 +1,5 @@
-// Rotated queries and keys, appended keys and values.
+// Rotated queries and keys, appended keys and values; of sums in parts with
+// PARTS.
 #include "run.h"
 
 #ifndef HEAD_DIM
@@ -6,13 +7,29 @@
 #endif
 constexpr int kHeads = 4, kKvHeads = 2, kDim = HEAD_DIM, kHalf = kDim / 2;
 constexpr int kAll = kHeads + 2 * kKvHeads;
+#ifdef PARTS
+using Source = float;
+constexpr int kParts = PARTS;
+#else
+using Source = bf16;
+constexpr int kParts = 1;
+#endif
 
-static double rotated(Allocation<bf16> &qkv, int row, int head, int i,
+/// One number of queries, keys or values before they are rotated.
+static double numberOf(Allocation<Source> &qkv, int row, int head, int i) {
+  double sum = 0;
+  for (int part = 0; part < kParts; ++part) {
+    sum += asDouble(qkv[((row * kParts + part) * kAll + head) * kDim + i]);
+  }
+  return sum;
+}
+
+static double rotated(Allocation<Source> &qkv, int row, int head, int i,
                       int position) {
-  const bf16 *base = &qkv[(row * kAll + head) * kDim];
   double angle = position * std::pow(1e4, -2.0 * (i % kHalf) / kDim);
   double cosine = float(std::cos(angle)), sine = float(std::sin(angle));
-  double x = asDouble(base[i]), y = asDouble(base[(i + kHalf) % kDim]);
+  double x = numberOf(qkv, row, head, i);
+  double y = numberOf(qkv, row, head, (i + kHalf) % kDim);
   return i < kHalf ? x * cosine - y * sine : x * cosine + y * sine;
 }
 
@@ -54,13 +71,20 @@ struct Outcome {
 
 int main() {
   Sequences sequences(CONTEXTS, NEWS, 16);
-  Allocation<bf16> qkv(sequences.tokens * kAll * kDim);
+  Allocation<Source> qkv(sequences.tokens * kParts * kAll * kDim);
   Allocation<float> table(256 * kDim);
   Allocation<bf16> q(sequences.tokens * kHeads * kDim);
   Allocation<CacheElement> keys(sequences.cacheRows() * kKvHeads * kDim);
   CacheScales scales;
   Allocation<CacheElement> values(sequences.cacheRows() * kKvHeads * kDim);
-  fillRandom(qkv), fillTable(table);
+#ifdef PARTS
+  for (float &x : qkv) {
+    x = float(randomNormal());
+  }
+#else
+  fillRandom(qkv);
+#endif
+  fillTable(table);
   int tiles = (sequences.longest() + TOKENS - 1) / TOKENS;
   launch("rope_append", sequences.count() * tiles * kKvHeads,
          modelc::rope_append, qkv.data(), table.data(), sequences.starts.data(),
@@ -85,7 +109,7 @@ int main() {
             kKeyScale);
         outcome.addCached(
             values[place],
-            asDouble(qkv[(row * kAll + kHeads + kKvHeads) * kDim + i]),
+            numberOf(qkv, row, kHeads + kKvHeads + i / kDim, i % kDim),
             kValueScale);
       }
     }

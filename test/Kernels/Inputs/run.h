@@ -15,6 +15,7 @@ using modelc::bf16;
 inline bf16 asBf16(float x) {
   return __builtin_bit_cast(bf16, emulator::toBf16(x));
 }
+inline double asDouble(float x) { return x; }
 inline double asDouble(bf16 x) {
   return emulator::fromBf16(__builtin_bit_cast(uint16_t, x));
 }
