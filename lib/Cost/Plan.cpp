@@ -273,25 +273,26 @@ LogicalResult PlanReader::readCollective(CollectiveOp collective,
 }
 
 LogicalResult PlanReader::readLoop(LoopOp loop, double times) {
+  double own = 1;
   Iterations iterations(values, bindings);
   for (const Level &level : iterations.levels({loop})) {
     FailureOr<Trips> trips = iterations.trips(level, values);
     if (failed(trips)) {
       return failure();
     }
-    times *= trips->count;
+    own *= trips->count;
     values[level.index] = trips->first; // all trips launch alike
   }
-  if (times <= 0) {
+  if (own <= 0) {
     return success();
   }
   size_t first = pending.size();
   KnownLaunch *outside = last;
-  if (failed(readBlock(loop.getBody().front(), times))) {
+  if (failed(readBlock(loop.getBody().front(), times * own))) {
     return failure();
   }
   // All trips but one follow the last launch of the trip before.
-  if (first < pending.size() && pending[first].before == outside) {
+  if (own > 1 && first < pending.size() && pending[first].before == outside) {
     pending[first].before = last;
   }
   return success();
