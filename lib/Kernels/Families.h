@@ -261,20 +261,36 @@ struct StepRange {
   Range sequences, longest;
 };
 
+/// Parts of the sums of a linear, with what makes its result of them.
+struct SumParts {
+  int64_t count = 0;           ///< 0: sums are whole, and finished
+  bool hasInputScale = false;  ///< of each row of a
+  bool isTensorScaled = false; ///< that one is of all rows
+  bool hasWeightScale = false; ///< of each row of w
+  mlir::Type biasType;         ///< null: none
+  explicit operator bool() const { return count > 0; }
+
+  static SumParts of(const LinearShape &shape, int64_t count) {
+    return {count, shape.isScaled || shape.isTensorScaled, shape.isTensorScaled,
+            shape.scalesWeightRows() || shape.isTensorScaled, shape.biasType};
+  }
+};
+
 struct RopeTile {
   int64_t tokens = 1; ///< of one workgroup
   /// Queries: rows of a tile are the heads of a group, not tokens.
   bool packsHeads = false;
   int64_t waves = 1;
-  /// Of the sums of the linear before, which this kernel adds; 0: none.
-  int64_t parts = 0;
+  /// Of the linear before, which this kernel adds; of one token.
+  SumParts sums = {};
 };
 
 /// Rotates queries and keys, appends keys and values. Arguments: qkv[tokens,
 /// heads + 2 kvHeads, headDim], rope[position, 2, headDim / 2] (cosines,
 /// sines; f32), starts, contexts, pages, q, k_cache, v_cache, [k_scale,
 /// v_scale], tokens, sequences, longest, pages_per_sequence. Where sums come in
-/// parts, for qkv: partial[tokens, parts, heads + 2 kvHeads, headDim] in f32.
+/// parts, for qkv: partial[tokens, parts, heads + 2 kvHeads, headDim] in f32,
+/// [a_scale[tokens] or [1]], [w_scale], [bias] of [heads + 2 kvHeads, headDim].
 schedule::KernelOp buildRopeAppend(mlir::OpBuilder &builder, const Label &label,
                                    const HeadShape &shape, const RopeTile &tile,
                                    StepRange sizes);

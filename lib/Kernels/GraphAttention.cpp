@@ -67,7 +67,7 @@ model::RopeAppendOp GraphLowering::ropeOf(model::LinearOp op) const {
 LogicalResult GraphLowering::lower(model::RopeAppendOp op) {
   if (!storage.contains(op.getQ())) { // else the linear before has launched it
     bindRope(op, rowsOf(op.getQkv()));
-    launchRope(op, bufferOf(op.getQkv()), 0);
+    launchRope(op, bufferOf(op.getQkv()), {}, {});
   }
   return success();
 }
@@ -79,19 +79,21 @@ void GraphLowering::bindRope(model::RopeAppendOp op, Value rows) {
 }
 
 void GraphLowering::launchRope(model::RopeAppendOp op, Value qkv,
-                               int64_t parts) {
+                               const SumParts &sums, ValueRange epilogue) {
   model::CacheType cache = op.getCache().getType();
   HeadShape shape = headsOf(cache, op.getHeads(), elementOf(op.getQkv()));
   const Storage place = storage[op.getCache()];
-  SmallVector<Value> arguments = {
-      qkv,     ropeTable(op, shape.headDim), starts(),     contexts(),
-      pages(), bufferOf(op.getQ()),          place.buffer, place.values};
+  SmallVector<Value> arguments = {qkv};
+  llvm::append_range(arguments, epilogue);
+  llvm::append_values(arguments, ropeTable(op, shape.headDim), starts(),
+                      contexts(), pages(), bufferOf(op.getQ()), place.buffer,
+                      place.values);
   if (shape.isScaled()) {
     llvm::append_values(arguments, place.keyScale, place.valueScale);
   }
   llvm::append_values(arguments, plan.sizes.tokens, plan.sizes.sequences,
                       plan.sizes.longest, plan.sizes.pagesPerSequence);
-  plan.launch(library.ropeAppend(shape, plan.isDecode, parts), arguments,
+  plan.launch(library.ropeAppend(shape, plan.isDecode, sums), arguments,
               model::getShortName(op));
 }
 

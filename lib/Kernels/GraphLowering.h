@@ -73,8 +73,10 @@ private:
   /// The only reader of a decode step's queries, keys and values, or null.
   model::RopeAppendOp ropeOf(model::LinearOp op) const;
   void bindRope(model::RopeAppendOp op, mlir::Value rows);
-  /// Of queries, keys and values, or of so many parts of their sums.
-  void launchRope(model::RopeAppendOp op, mlir::Value qkv, int64_t parts);
+  /// Of queries, keys and values, or of parts of their sums, which `epilogue`
+  /// finishes.
+  void launchRope(model::RopeAppendOp op, mlir::Value qkv, const SumParts &sums,
+                  mlir::ValueRange epilogue);
   struct LinearArguments {
     llvm::SmallVector<mlir::Value> operands; ///< a, w, scales of blocks
     llvm::SmallVector<mlir::Value> epilogue; ///< scales, bias, residual

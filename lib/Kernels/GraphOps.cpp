@@ -233,7 +233,8 @@ void GraphLowering::launchVariant(const LinearShape &shape,
   llvm::append_values(products, partial, arguments.rows);
   plan.launch(variant.kernel, products, label);
   if (arguments.rope) {
-    launchRope(arguments.rope, partial, variant.tile.splits);
+    launchRope(arguments.rope, partial,
+               SumParts::of(shape, variant.tile.splits), arguments.epilogue);
     return plan.release(partial);
   }
   SmallVector<Value> reduce = {partial};
@@ -276,7 +277,7 @@ void GraphLowering::launchLinear(const LinearShape &shape,
         launchQuantise(arguments.quantise, arguments.d);
       }
       if (arguments.rope) {
-        launchRope(arguments.rope, arguments.d, 0);
+        launchRope(arguments.rope, arguments.d, {}, {});
       }
     };
     if (i == 0 && end == variants.size()) {
@@ -317,7 +318,7 @@ LogicalResult GraphLowering::lower(model::LinearOp op) {
     bind(quantise.getScale(), arguments.rows);
   }
   model::RopeAppendOp rope = ropeOf(op);
-  if (rope && arguments.epilogue.empty()) {
+  if (rope && !shape.hasResidual) {
     arguments.rope = rope;
     bindRope(rope, arguments.rows);
   }

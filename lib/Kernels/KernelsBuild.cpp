@@ -276,7 +276,11 @@ static void buildRopeAppendKernel(const Request &r) {
   RopeTile tile;
   tile.tokens = s.integer("tokens", tile.tokens);
   tile.packsHeads = s.flag("packs_heads");
-  tile.parts = s.integer("parts", tile.parts);
+  tile.sums.count = s.integer("parts", 0);
+  tile.sums.isTensorScaled = s.flag("tensor_scaled");
+  tile.sums.hasInputScale = tile.sums.isTensorScaled || s.flag("scaled");
+  tile.sums.hasWeightScale = tile.sums.hasInputScale;
+  tile.sums.biasType = s.optionalType("bias", r.builder.getContext());
   tile.waves = s.integer("waves", tile.waves);
   buildRopeAppend(r.builder, r.label, r.heads(), tile, r.step());
 }

@@ -266,15 +266,27 @@ static std::string nameOf(StringRef kind, const HeadShape &shape) {
       .str();
 }
 
+static std::string nameOf(const SumParts &sums) {
+  if (!sums) {
+    return "";
+  }
+  std::string name = "_of_parts" + extent(sums.count);
+  name += sums.isTensorScaled  ? "_tensor_scaled"
+          : sums.hasInputScale ? "_scaled"
+                               : "";
+  name += sums.hasInputScale && !sums.hasWeightScale ? "_input" : "";
+  return name + (sums.biasType ? "_bias_" + word(sums.biasType) : "");
+}
+
 FlatSymbolRefAttr Library::ropeAppend(const HeadShape &shape, bool isDecode,
-                                      int64_t parts) {
+                                      const SumParts &sums) {
   StringRef kind = isDecode ? "rope_append_decode" : "rope_append_prefill";
   StepRange sizes = {allSequences(), {1, isDecode ? 1 : options.maxTokens}};
   std::string name = nameOf(kind, shape);
-  name += parts ? "_of_parts" + extent(parts) : "";
+  name += nameOf(sums);
   return once(name, [&](const Label &label) {
     RopeTile tile = tiling.rope(shape, isDecode);
-    tile.parts = parts;
+    tile.sums = sums;
     buildRopeAppend(builder, label, shape, tile, sizes);
   });
 }

@@ -36,7 +36,7 @@ public:
                                       mlir::Type element);
   mlir::FlatSymbolRefAttr gather(const GatherShape &shape);
   mlir::FlatSymbolRefAttr ropeAppend(const HeadShape &shape, bool isDecode,
-                                     int64_t parts);
+                                     const SumParts &sums);
   mlir::FlatSymbolRefAttr prefill(const HeadShape &shape);
   const DecodeTile &decodeTile(const HeadShape &shape);
   /// The kernel of a part of the keys, or of all.

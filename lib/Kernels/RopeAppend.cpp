@@ -47,25 +47,32 @@ struct RopeAppend {
   const RopeTile &tile;
   Value qkv, rope, q, keys, values, keyScale, valueScale;
   SequenceArguments sequences;
+  Value inputScale, weightScale, bias; ///< of sums in parts, maybe null
   /// In the parts of half a head.
   SmallVector<Value, 2> cosines, sines;
 
+  /// What numbers are made of: one tile, or the parts of a sum, then the scale
+  /// of the input, scales and biases of columns.
+  using Asked = SmallVector<Value>;
   /// Columns of a head that are on their way, or a half of them with its other.
   struct Loaded {
     int64_t column;
-    Value left, right;
+    Asked left, right;
   };
   using Head = SmallVector<Loaded, 2>;
 
   int64_t half() const { return shape.headDim / 2; }
   void declare();
   Value inverseOf(StringRef name, Value scale);
-  Value load(StringRef name, Shape part, const HeadPlace &from, int64_t column);
+  void declareSource();
+  Asked load(StringRef name, Shape part, const HeadPlace &from, int64_t column);
+  Asked loadParts(Shape part, const HeadPlace &from, int64_t column);
+  Value finished(StringRef name, const Asked &asked);
   Head loadHalves(int64_t rows, const HeadPlace &from);
   Head loadValues(const HeadPlace &from);
   void storeRotated(const Head &head, const HeadPlace &to, Type type,
                     Value factor = {});
-  void storeValues(const Head &head, const HeadPlace &to);
+  void storeValues(const Head &head, const HeadPlace &to, Value factor);
   void loadTable(const Sequence &sequence, Scalar position);
   HeadPlace queriesAt(Value buffer, const Sequence &sequence, Scalar row,
                       Scalar head) const;
@@ -80,12 +87,29 @@ struct RopeAppend {
 };
 } // namespace
 
-void RopeAppend::declare() {
+void RopeAppend::declareSource() {
   int64_t all = shape.heads + 2 * shape.kvHeads;
-  qkv = tile.parts
-            ? k.buffer("partial", {kDynamic, tile.parts, all, shape.headDim},
-                       k.f32())
-            : k.buffer("qkv", {kDynamic, all, shape.headDim}, shape.element);
+  const SumParts &sums = tile.sums;
+  if (!sums) {
+    qkv = k.buffer("qkv", {kDynamic, all, shape.headDim}, shape.element);
+    return;
+  }
+  qkv =
+      k.buffer("partial", {kDynamic, sums.count, all, shape.headDim}, k.f32());
+  if (sums.hasInputScale) {
+    inputScale =
+        k.buffer("a_scale", {sums.isTensorScaled ? 1 : kDynamic}, k.f32());
+  }
+  if (sums.hasWeightScale) {
+    weightScale = k.buffer("w_scale", {all, shape.headDim}, k.f32());
+  }
+  if (sums.biasType) {
+    bias = k.buffer("bias", {all, shape.headDim}, sums.biasType);
+  }
+}
+
+void RopeAppend::declare() {
+  declareSource();
   rope = k.buffer("rope", {kDynamic, 2, half()}, k.f32());
   sequences = SequenceArguments::declare(k);
   q = k.buffer("q", {kDynamic, shape.heads, shape.headDim}, shape.element);
@@ -108,39 +132,76 @@ Value RopeAppend::inverseOf(StringRef name, Value scale) {
                [&](Element e) { return k.number(k.f32(), 1) / e[0]; });
 }
 
-SmallVector<Scalar> RopeAppend::sourceOf(Scalar row, Scalar head) const {
-  Scalar zero = k.constant(0);
-  return tile.parts ? SmallVector<Scalar>{row, zero, head, zero}
-                    : SmallVector<Scalar>{row, head, zero};
-}
-
-/// Of sums that come in parts, the sum of all: a few at a time are on their
-/// way.
-Value RopeAppend::load(StringRef name, Shape part, const HeadPlace &from,
-                       int64_t column) {
-  if (!tile.parts) {
-    return k.load(name, part, from.from(k, column));
-  }
-  constexpr int64_t kAtOnce = 8;
-  Value sum;
-  for (int64_t first = 0; first < tile.parts; first += kAtOnce) {
-    KernelBuilder::Values parts;
-    if (sum) {
-      parts.push_back(sum);
-    }
-    int64_t end = std::min(first + kAtOnce, tile.parts);
-    for (int64_t number = first; number < end; ++number) {
-      parts.push_back(k.load("part_sum", part, from.from(k, column, number)));
-    }
-    sum = k.map(name, k.f32(), parts, [&](Element e) {
-      Scalar value = e[0];
-      for (size_t i = 1; i < parts.size(); ++i) {
-        value = value + e[i];
-      }
-      return value;
-    });
+static Scalar sumOf(ArrayRef<Scalar> values) {
+  Scalar sum = values[0];
+  for (Scalar other : values.drop_front()) {
+    sum = sum + other;
   }
   return sum;
+}
+
+SmallVector<Scalar> RopeAppend::sourceOf(Scalar row, Scalar head) const {
+  Scalar zero = k.constant(0);
+  return tile.sums ? SmallVector<Scalar>{row, zero, head, zero}
+                   : SmallVector<Scalar>{row, head, zero};
+}
+
+/// More than a few at once would exceed the registers: the first are added.
+RopeAppend::Asked RopeAppend::loadParts(Shape part, const HeadPlace &from,
+                                        int64_t column) {
+  constexpr size_t kAtOnce = 16;
+  Asked parts;
+  for (int64_t number = 0; number < tile.sums.count; ++number) {
+    if (parts.size() == kAtOnce) {
+      parts = {k.map("sum", k.f32(), parts,
+                     [](Element e) { return sumOf(e.inputs); })};
+    }
+    parts.push_back(k.load("part_sum", part, from.from(k, column, number)));
+  }
+  return parts;
+}
+
+/// Asks for what the linear before has made; of sums in parts, of one token,
+/// for what its epilogue makes of them too.
+RopeAppend::Asked RopeAppend::load(StringRef name, Shape part,
+                                   const HeadPlace &from, int64_t column) {
+  if (!tile.sums) {
+    return {k.load(name, part, from.from(k, column))};
+  }
+  Asked asked = loadParts(part, from, column);
+  const Place &place = from.place;
+  Scalar row = {&k, place.offsets[0]}, head = {&k, place.offsets[2]};
+  if (inputScale) {
+    Scalar of = tile.sums.isTensorScaled ? k.constant(0) : row;
+    asked.push_back(
+        k.load("a_scale", {1, 1}, at(inputScale, {of}).walks(0, 0)));
+  }
+  for (Value perColumn : {weightScale, bias}) {
+    if (perColumn) {
+      Place own = at(perColumn, {head, k.constant(column)}).walks(0, 1);
+      StringRef what = perColumn == bias ? "biases" : "w_scales";
+      asked.push_back(
+          k.load(what, part, part.rows > 1 ? own.valid(place.limits) : own));
+    }
+  }
+  return asked;
+}
+
+/// The numbers, as the kernel that adds parts would make them.
+Value RopeAppend::finished(StringRef name, const Asked &asked) {
+  if (asked.size() == 1) {
+    return asked[0];
+  }
+  return k.map(name, k.f32(), asked, [&](Element e) {
+    auto epilogue = static_cast<size_t>(!!inputScale + !!weightScale + !!bias);
+    Scalar value = sumOf(ArrayRef(e.inputs).drop_back(epilogue));
+    size_t next = asked.size() - epilogue;
+    if (inputScale) {
+      Scalar scale = e[next++];
+      value = value * (weightScale ? scale * e[next++] : scale);
+    }
+    return bias ? value + convert(e[next], k.f32()) : value;
+  });
 }
 
 /// Both halves of the rows of a head, in the parts of the table.
@@ -149,9 +210,8 @@ RopeAppend::Head RopeAppend::loadHalves(int64_t rows, const HeadPlace &from) {
   int64_t column = 0;
   for (Value cosine : cosines) {
     Shape part = {rows, cast<TileType>(cosine.getType()).getColumns()};
-    Value left = load("left", part, from, column);
-    Value right = load("right", part, from, half() + column);
-    head.push_back({column, left, right});
+    head.push_back({column, load("left", part, from, column),
+                    load("right", part, from, half() + column)});
     column += part.columns;
   }
   return head;
@@ -172,7 +232,8 @@ RopeAppend::Head RopeAppend::loadValues(const HeadPlace &from) {
 void RopeAppend::storeRotated(const Head &head, const HeadPlace &to, Type type,
                               Value factor) {
   for (auto [own, cosine, sine] : llvm::zip_equal(head, cosines, sines)) {
-    SmallVector<Value> inputs = {own.left, own.right, cosine, sine};
+    SmallVector<Value> inputs = {finished("left", own.left),
+                                 finished("right", own.right), cosine, sine};
     if (factor) {
       inputs.push_back(factor);
     }
@@ -189,11 +250,11 @@ void RopeAppend::storeRotated(const Head &head, const HeadPlace &to, Type type,
   }
 }
 
-void RopeAppend::storeValues(const Head &head, const HeadPlace &to) {
-  Value factor = inverseOf("v_scale", valueScale);
+void RopeAppend::storeValues(const Head &head, const HeadPlace &to,
+                             Value factor) {
   for (const Loaded &own : head) {
-    Value v = own.left;
-    if (!factor && tile.parts) {
+    Value v = finished("v", own.left);
+    if (!factor && tile.sums) {
       v = k.map("v", shape.cacheElement, v,
                 [&](Element e) { return convert(e[0], shape.cacheElement); });
     }
@@ -297,22 +358,25 @@ void RopeAppend::ownTokens(const Sequence &sequence, Scalar first,
       loadHalves(tile.tokens, newRows(sequence, row, kvHead, shape.heads));
   Head newValues =
       loadValues(newRows(sequence, row, kvHead, shape.heads + shape.kvHeads));
-  Value factor = inverseOf("k_scale", keyScale);
+  Value keyFactor = inverseOf("k_scale", keyScale);
+  Value valueFactor = inverseOf("v_scale", valueScale);
   if (tile.packsHeads) {
     storeRotated(queries, queriesAt(q, sequence, row, firstHead),
                  shape.element);
   }
   storeRotated(newKeys, cacheRows(keys, sequence, position, kvHead, cacheRow),
-               shape.cacheElement, factor);
+               shape.cacheElement, keyFactor);
   storeValues(newValues,
-              cacheRows(values, sequence, position, kvHead, cacheRow));
+              cacheRows(values, sequence, position, kvHead, cacheRow),
+              valueFactor);
 }
 
 KernelOp kernels::buildRopeAppend(OpBuilder &builder, const Label &label,
                                   const HeadShape &shape, const RopeTile &tile,
                                   StepRange sizes) {
   KernelBuilder k(builder, label.symbol, label.op, tile.waves);
-  RopeAppend kernel = {k, shape, tile, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
+  RopeAppend kernel = {k,  shape, tile, {}, {}, {}, {}, {},
+                       {}, {},    {},   {}, {}, {}, {}, {}};
   kernel.declare();
   k.size("tokens", 1, sizes.sequences.maximum * sizes.longest.maximum);
   Scalar count =

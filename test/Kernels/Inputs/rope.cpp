@@ -1,5 +1,6 @@
 // Rotated queries and keys, appended keys and values; of sums in parts with
-// PARTS.
+// PARTS, which a scale of each row, one of each column and a bias finish with
+// FINISHED, one scale of all rows with FINISHED_BY_ONE.
 #include "run.h"
 
 #ifndef HEAD_DIM
@@ -15,13 +16,48 @@ using Source = bf16;
 constexpr int kParts = 1;
 #endif
 
+#if defined(FINISHED) || defined(FINISHED_BY_ONE)
+#ifdef FINISHED
+constexpr bool kHasRows = true;
+#else
+constexpr bool kHasRows = false;
+#endif
+struct Finish {
+  Allocation<float> rows, columns;
+  Allocation<bf16> biases;
+  Finish() : rows(16), columns(kAll * kDim), biases(kAll * kDim) {
+    for (float &x : rows) {
+      x = 1 + float(randomNormal()) / 4;
+    }
+    for (float &x : columns) {
+      x = 1 + float(randomNormal()) / 4;
+    }
+    fillRandom(biases);
+  }
+  double operator()(double sum, int row, int column) {
+    return sum * rows[kHasRows ? row : 0] * columns[column] +
+           asDouble(biases[column]);
+  }
+};
+static Finish &finish() {
+  static Finish one;
+  return one;
+}
+#define FINISH_ARGUMENTS                                                       \
+  finish().rows.data(), finish().columns.data(), finish().biases.data(),
+#else
+static double finishNothing(double sum, int, int) { return sum; }
+static auto finish() { return finishNothing; }
+#define FINISH_ARGUMENTS
+#endif
+
 /// One number of queries, keys or values before they are rotated.
 static double numberOf(Allocation<Source> &qkv, int row, int head, int i) {
   double sum = 0;
   for (int part = 0; part < kParts; ++part) {
     sum += asDouble(qkv[((row * kParts + part) * kAll + head) * kDim + i]);
   }
-  return sum;
+  return finish()(sum, row, head * kDim + i);
 }
 
 static double rotated(Allocation<Source> &qkv, int row, int head, int i,
@@ -87,9 +123,9 @@ int main() {
   fillTable(table);
   int tiles = (sequences.longest() + TOKENS - 1) / TOKENS;
   launch("rope_append", sequences.count() * tiles * kKvHeads,
-         modelc::rope_append, qkv.data(), table.data(), sequences.starts.data(),
-         sequences.lengths.data(), sequences.pages.data(), q.data(),
-         keys.data(), values.data(),
+         modelc::rope_append, qkv.data(), FINISH_ARGUMENTS table.data(),
+         sequences.starts.data(), sequences.lengths.data(),
+         sequences.pages.data(), q.data(), keys.data(), values.data(),
          KEY_ARGUMENT VALUE_ARGUMENT sequences.tokens, sequences.count(),
          sequences.longest(), sequences.pagesPerSequence);
   Outcome outcome;
