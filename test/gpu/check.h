@@ -158,19 +158,36 @@ private:
             of.batch.pagesPerSequence()};
   }
 
+  /// What a linear leaves to a kernel that adds its parts.
+  Sums parts() const {
+    const char *name = "partial";
+    int64_t columns = tensors.extent(name, 2), width = tensors.extent(name, 3);
+    return {at(name),
+            columns * std::max<int64_t>(width, 1),
+            tensors.extent(name, 1),
+            at("a_scale"),
+            at("w_scale"),
+            at("bias"),
+            tensors.extent("a_scale", 0)};
+  }
+
   void linear() {
-    Linear wanted = {at("a"),
-                     at("w"),
-                     at("a_scale"),
-                     at("w_scale"),
-                     at("residual"),
-                     tensors.extent("a", 1),
-                     tensors.extent("d", 1),
-                     tensors.extent("w", 0) == 2 * tensors.extent("d", 1)};
+    bool isWhole = at("d").data;
+    Sums sums = parts();
+    int64_t columns = isWhole ? tensors.extent("d", 1) : sums.columns;
+    Linear wanted = {at("a"),        at("w"),
+                     at("a_scale"),  at("w_scale"),
+                     at("residual"), tensors.extent("a", 1),
+                     columns,        tensors.extent("w", 0) == 2 * columns};
     double lost = wanted.a.type == MC_F8E4M3FN ? kLostOfF8 : 0;
     lost *= wanted.isGated ? kGated : 1;
-    compare(wanted, Plain{at("d")}, tensors.extent("d", 0) * wanted.columns,
-            kBf16 + lost * double(wanted.inputs));
+    double relative = kBf16 + lost * double(wanted.inputs);
+    int64_t total = tensors.extent("a", 0) * columns;
+    if (isWhole) {
+      compare(wanted, Plain{at("d")}, total, relative);
+    } else {
+      compare(wanted, sums, total, relative);
+    }
   }
   void rows() {
     int64_t columns = tensors.extent("out", 1);
@@ -180,12 +197,13 @@ private:
             tensors.extent("out", 0) * columns, isF8 ? kF8 : kBf16);
   }
   void rope() {
-    int64_t all = tensors.extent("qkv", 1), width = tensors.extent("qkv", 2),
-            heads = tensors.extent("q", 1);
+    bool isWhole = at("qkv").data;
+    int64_t width = tensors.extent("q", 2), heads = tensors.extent("q", 1);
+    Sums qkv =
+        isWhole ? Sums{at("qkv"), tensors.extent("qkv", 1) * width} : parts();
     int64_t kvHeads = tensors.extent("k_cache", 1), tokens = of.batch.tokens();
     auto part = [&](int64_t first, int64_t count, bool rotates) {
-      return Rope{at("qkv"), at("rope"), place(), all,
-                  first,     count,      width,   rotates};
+      return Rope{qkv, at("rope"), place(), first, count, width, rotates};
     };
     compare(part(0, heads, true), Plain{at("q")}, tokens * heads * width,
             kBf16);
@@ -194,7 +212,7 @@ private:
             tokens * kvHeads * width, kBf16);
     compare(part(heads + kvHeads, kvHeads, false),
             Cached{at("v_cache"), place(), kvHeads, width},
-            tokens * kvHeads * width, 0);
+            tokens * kvHeads * width, isWhole ? 0 : kBf16);
   }
   void attention() {
     Attention wanted = {at("q"),

@@ -112,23 +112,47 @@ struct Gather {
   }
 };
 
+/// Rows of numbers, or of sums in parts, one scale of each row or of all, one
+/// of each column and a bias.
+struct Sums {
+  Numbers numbers;
+  int64_t columns, parts = 1;
+  Numbers rowScale = {}, columnScale = {}, bias = {};
+  int64_t rowScales = 1;
+
+  BOTH double at(int64_t row, int64_t column) const {
+    double sum = 0;
+    for (int64_t part = 0; part < parts; ++part) {
+      sum += numbers[(row * parts + part) * columns + column];
+    }
+    sum *= rowScale.data ? rowScale[row % rowScales] : 1;
+    sum *= columnScale.data ? columnScale[column] : 1;
+    return sum + (bias.data ? bias[column] : 0);
+  }
+  BOTH double operator()(int64_t i) const {
+    return at(i / columns, i % columns);
+  }
+};
+
 /// Element i of heads [first, first + count) of the tokens, rotated or as it
 /// is.
 struct Rope {
-  Numbers qkv, table;
+  Sums qkv;
+  Numbers table;
   Place place;
-  int64_t heads, first, count, width;
+  int64_t first, count, width;
   bool rotates;
 
   BOTH double operator()(int64_t i) const {
     int64_t token = i / (count * width), head = first + i / width % count,
             d = i % width, half = width / 2;
-    int64_t base = (token * heads + head) * width;
+    int64_t base = head * width;
+    double x = qkv.at(token, base + d);
     if (!rotates) {
-      return qkv[base + d];
+      return x;
     }
     int64_t angle = place.position(token) * width + d % half;
-    double x = qkv[base + d], y = qkv[base + (d + half) % width];
+    double y = qkv.at(token, base + (d + half) % width);
     double turned = y * table[angle + half];
     return x * table[angle] + (d < half ? -turned : turned);
   }
