@@ -282,6 +282,10 @@ static void buildRopeAppendKernel(const Request &r) {
   tile.sums.hasWeightScale = tile.sums.hasInputScale;
   tile.sums.biasType = s.optionalType("bias", r.builder.getContext());
   tile.waves = s.integer("waves", tile.waves);
+  if (tile.sums.count < 0 || (tile.sums && tile.tokens != 1)) {
+    return s.refuse("expected parts of sums of one token, got " +
+                    Twine(tile.sums.count) + " of " + Twine(tile.tokens));
+  }
   buildRopeAppend(r.builder, r.label, r.heads(), tile, r.step());
 }
 

@@ -8,12 +8,13 @@
 //
 // Pairs are columns (i, i + headDim / 2): a' = a cos - b sin, b' = b cos + a
 // sin. Keys and values of a cache of 8 bits are divided by their scale, rounded
-// once and saturated.
+// once and saturated. What is rotated may come in parts of sums (RopeSource.h).
 //
 //===----------------------------------------------------------------------===//
 
 #include "lib/Kernels/Families.h"
 #include "lib/Kernels/KernelBuilder.h"
+#include "lib/Kernels/RopeSource.h"
 #include "lib/Kernels/Sequences.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -33,53 +34,38 @@ struct HeadPlace {
     shifted.offsets.back() = k.constant(column);
     return shifted;
   }
-  /// Of a part of sums.
-  Place from(KernelBuilder &k, int64_t column, int64_t part) const {
-    Place shifted = from(k, column);
-    shifted.offsets[1] = k.constant(part);
-    return shifted;
-  }
 };
 
 struct RopeAppend {
   KernelBuilder &k;
   const HeadShape &shape;
   const RopeTile &tile;
-  Value qkv, rope, q, keys, values, keyScale, valueScale;
+  RopeSource source;
+  Value rope, q, keys, values, keyScale, valueScale;
   SequenceArguments sequences;
-  Value inputScale, weightScale, bias; ///< of sums in parts, maybe null
   /// In the parts of half a head.
   SmallVector<Value, 2> cosines, sines;
 
-  /// What numbers are made of: one tile, or the parts of a sum, then the scale
-  /// of the input, scales and biases of columns.
-  using Asked = SmallVector<Value>;
   /// Columns of a head that are on their way, or a half of them with its other.
   struct Loaded {
     int64_t column;
-    Asked left, right;
+    RopeSource::Asked left, right;
   };
   using Head = SmallVector<Loaded, 2>;
 
   int64_t half() const { return shape.headDim / 2; }
+  Scalar groupEnd(Scalar head) const {
+    return head + static_cast<double>(shape.group());
+  }
   void declare();
   Value inverseOf(StringRef name, Value scale);
-  void declareSource();
-  Asked load(StringRef name, Shape part, const HeadPlace &from, int64_t column);
-  Asked loadParts(Shape part, const HeadPlace &from, int64_t column);
-  Value finished(StringRef name, const Asked &asked);
-  Head loadHalves(int64_t rows, const HeadPlace &from);
-  Head loadValues(const HeadPlace &from);
+  Head loadHalves(int64_t rows, const Place &from);
+  Head loadValues(const Place &from);
   void storeRotated(const Head &head, const HeadPlace &to, Type type,
                     Value factor = {});
   void storeValues(const Head &head, const HeadPlace &to, Value factor);
   void loadTable(const Sequence &sequence, Scalar position);
-  HeadPlace queriesAt(Value buffer, const Sequence &sequence, Scalar row,
-                      Scalar head) const;
-  /// Coordinates of a row and a head of qkv, or of its parts.
-  SmallVector<Scalar> sourceOf(Scalar row, Scalar head) const;
-  HeadPlace newRows(const Sequence &sequence, Scalar row, Scalar kvHead,
-                    int64_t head);
+  HeadPlace rotatedAt(const Sequence &sequence, Scalar row, Scalar head) const;
   HeadPlace cacheRows(Value cache, const Sequence &sequence, Scalar position,
                       Scalar kvHead, Scalar cacheRow);
   Scalar cacheRowOf(const Sequence &sequence, Scalar position);
@@ -87,29 +73,8 @@ struct RopeAppend {
 };
 } // namespace
 
-void RopeAppend::declareSource() {
-  int64_t all = shape.heads + 2 * shape.kvHeads;
-  const SumParts &sums = tile.sums;
-  if (!sums) {
-    qkv = k.buffer("qkv", {kDynamic, all, shape.headDim}, shape.element);
-    return;
-  }
-  qkv =
-      k.buffer("partial", {kDynamic, sums.count, all, shape.headDim}, k.f32());
-  if (sums.hasInputScale) {
-    inputScale =
-        k.buffer("a_scale", {sums.isTensorScaled ? 1 : kDynamic}, k.f32());
-  }
-  if (sums.hasWeightScale) {
-    weightScale = k.buffer("w_scale", {all, shape.headDim}, k.f32());
-  }
-  if (sums.biasType) {
-    bias = k.buffer("bias", {all, shape.headDim}, sums.biasType);
-  }
-}
-
 void RopeAppend::declare() {
-  declareSource();
+  source.declare(shape);
   rope = k.buffer("rope", {kDynamic, 2, half()}, k.f32());
   sequences = SequenceArguments::declare(k);
   q = k.buffer("q", {kDynamic, shape.heads, shape.headDim}, shape.element);
@@ -132,97 +97,25 @@ Value RopeAppend::inverseOf(StringRef name, Value scale) {
                [&](Element e) { return k.number(k.f32(), 1) / e[0]; });
 }
 
-static Scalar sumOf(ArrayRef<Scalar> values) {
-  Scalar sum = values[0];
-  for (Scalar other : values.drop_front()) {
-    sum = sum + other;
-  }
-  return sum;
-}
-
-SmallVector<Scalar> RopeAppend::sourceOf(Scalar row, Scalar head) const {
-  Scalar zero = k.constant(0);
-  return tile.sums ? SmallVector<Scalar>{row, zero, head, zero}
-                   : SmallVector<Scalar>{row, head, zero};
-}
-
-/// More than a few at once would exceed the registers: the first are added.
-RopeAppend::Asked RopeAppend::loadParts(Shape part, const HeadPlace &from,
-                                        int64_t column) {
-  constexpr size_t kAtOnce = 16;
-  Asked parts;
-  for (int64_t number = 0; number < tile.sums.count; ++number) {
-    if (parts.size() == kAtOnce) {
-      parts = {k.map("sum", k.f32(), parts,
-                     [](Element e) { return sumOf(e.inputs); })};
-    }
-    parts.push_back(k.load("part_sum", part, from.from(k, column, number)));
-  }
-  return parts;
-}
-
-/// Asks for what the linear before has made; of sums in parts, of one token,
-/// for what its epilogue makes of them too.
-RopeAppend::Asked RopeAppend::load(StringRef name, Shape part,
-                                   const HeadPlace &from, int64_t column) {
-  if (!tile.sums) {
-    return {k.load(name, part, from.from(k, column))};
-  }
-  Asked asked = loadParts(part, from, column);
-  const Place &place = from.place;
-  Scalar row = {&k, place.offsets[0]}, head = {&k, place.offsets[2]};
-  if (inputScale) {
-    Scalar of = tile.sums.isTensorScaled ? k.constant(0) : row;
-    asked.push_back(
-        k.load("a_scale", {1, 1}, at(inputScale, {of}).walks(0, 0)));
-  }
-  for (Value perColumn : {weightScale, bias}) {
-    if (perColumn) {
-      Place own = at(perColumn, {head, k.constant(column)}).walks(0, 1);
-      StringRef what = perColumn == bias ? "biases" : "w_scales";
-      asked.push_back(
-          k.load(what, part, part.rows > 1 ? own.valid(place.limits) : own));
-    }
-  }
-  return asked;
-}
-
-/// The numbers, as the kernel that adds parts would make them.
-Value RopeAppend::finished(StringRef name, const Asked &asked) {
-  if (asked.size() == 1) {
-    return asked[0];
-  }
-  return k.map(name, k.f32(), asked, [&](Element e) {
-    auto epilogue = static_cast<size_t>(!!inputScale + !!weightScale + !!bias);
-    Scalar value = sumOf(ArrayRef(e.inputs).drop_back(epilogue));
-    size_t next = asked.size() - epilogue;
-    if (inputScale) {
-      Scalar scale = e[next++];
-      value = value * (weightScale ? scale * e[next++] : scale);
-    }
-    return bias ? value + convert(e[next], k.f32()) : value;
-  });
-}
-
 /// Both halves of the rows of a head, in the parts of the table.
-RopeAppend::Head RopeAppend::loadHalves(int64_t rows, const HeadPlace &from) {
+RopeAppend::Head RopeAppend::loadHalves(int64_t rows, const Place &from) {
   Head head;
   int64_t column = 0;
   for (Value cosine : cosines) {
     Shape part = {rows, cast<TileType>(cosine.getType()).getColumns()};
-    head.push_back({column, load("left", part, from, column),
-                    load("right", part, from, half() + column)});
+    head.push_back({column, source.load("left", part, from, column),
+                    source.load("right", part, from, half() + column)});
     column += part.columns;
   }
   return head;
 }
 
-RopeAppend::Head RopeAppend::loadValues(const HeadPlace &from) {
+RopeAppend::Head RopeAppend::loadValues(const Place &from) {
   Head head;
   int64_t column = 0;
   for (int64_t columns : partsOf(shape.headDim)) {
     Shape part = {tile.tokens, columns};
-    head.push_back({column, load("v", part, from, column), {}});
+    head.push_back({column, source.load("v", part, from, column), {}});
     column += columns;
   }
   return head;
@@ -232,8 +125,9 @@ RopeAppend::Head RopeAppend::loadValues(const HeadPlace &from) {
 void RopeAppend::storeRotated(const Head &head, const HeadPlace &to, Type type,
                               Value factor) {
   for (auto [own, cosine, sine] : llvm::zip_equal(head, cosines, sines)) {
-    SmallVector<Value> inputs = {finished("left", own.left),
-                                 finished("right", own.right), cosine, sine};
+    SmallVector<Value> inputs = {source.finished("left", own.left),
+                                 source.finished("right", own.right), cosine,
+                                 sine};
     if (factor) {
       inputs.push_back(factor);
     }
@@ -253,8 +147,8 @@ void RopeAppend::storeRotated(const Head &head, const HeadPlace &to, Type type,
 void RopeAppend::storeValues(const Head &head, const HeadPlace &to,
                              Value factor) {
   for (const Loaded &own : head) {
-    Value v = finished("v", own.left);
-    if (!factor && tile.sums) {
+    Value v = source.finished("v", own.left);
+    if (!factor && source.sums) {
       v = k.map("v", shape.cacheElement, v,
                 [&](Element e) { return convert(e[0], shape.cacheElement); });
     }
@@ -284,28 +178,11 @@ void RopeAppend::loadTable(const Sequence &sequence, Scalar position) {
 }
 
 /// Of one head, or of the heads of a group from `head` on.
-HeadPlace RopeAppend::queriesAt(Value buffer, const Sequence &sequence,
-                                Scalar row, Scalar head) const {
-  SmallVector<Scalar> offsets = {row, head, k.constant(0)};
-  if (buffer == qkv) {
-    offsets = sourceOf(row, head);
-  }
-  auto columns = static_cast<int64_t>(offsets.size()) - 1;
-  Place place = at(buffer, offsets);
-  if (tile.packsHeads) {
-    Scalar limit = head + static_cast<double>(shape.group());
-    return {place.walks(columns - 1, columns).valid({limit})};
-  }
-  return {place.walks(0, columns).valid({sequence.end})};
-}
-
-/// Of the KV head's keys or values, which begin with that head of qkv.
-HeadPlace RopeAppend::newRows(const Sequence &sequence, Scalar row,
-                              Scalar kvHead, int64_t head) {
-  Scalar own = kvHead + static_cast<double>(head);
-  SmallVector<Scalar> offsets = sourceOf(row, own);
-  auto columns = static_cast<int64_t>(offsets.size()) - 1;
-  return {at(qkv, offsets).walks(0, columns).valid({sequence.end})};
+HeadPlace RopeAppend::rotatedAt(const Sequence &sequence, Scalar row,
+                                Scalar head) const {
+  Place place = at(q, {row, head, k.constant(0)});
+  return {tile.packsHeads ? place.walks(1, 2).valid({groupEnd(head)})
+                          : place.walks(0, 2).valid({sequence.end})};
 }
 
 /// One token has one row of the cache, whose page is known before it is
@@ -343,26 +220,28 @@ void RopeAppend::ownTokens(const Sequence &sequence, Scalar first,
       k.name("first_head", kvHead * static_cast<double>(shape.group()));
   loadTable(sequence, position);
   Scalar cacheRow = cacheRowOf(sequence, position);
+  auto rowsOf = [&](Scalar head) {
+    return source.at(row, head, /*areHeads=*/false, sequence.end);
+  };
   Head queries;
   if (tile.packsHeads) {
-    queries = loadHalves(llvm::PowerOf2Ceil(shape.group()),
-                         queriesAt(qkv, sequence, row, firstHead));
+    queries = loadHalves(
+        llvm::PowerOf2Ceil(shape.group()),
+        source.at(row, firstHead, /*areHeads=*/true, groupEnd(firstHead)));
   } else {
     k.loop("member", k.constant(shape.group()), "", [&](Scalar member) {
       Scalar head = firstHead + member;
-      Head own = loadHalves(tile.tokens, queriesAt(qkv, sequence, row, head));
-      storeRotated(own, queriesAt(q, sequence, row, head), shape.element);
+      Head own = loadHalves(tile.tokens, rowsOf(head));
+      storeRotated(own, rotatedAt(sequence, row, head), shape.element);
     });
   }
-  Head newKeys =
-      loadHalves(tile.tokens, newRows(sequence, row, kvHead, shape.heads));
-  Head newValues =
-      loadValues(newRows(sequence, row, kvHead, shape.heads + shape.kvHeads));
+  Scalar key = kvHead + static_cast<double>(shape.heads);
+  Head newKeys = loadHalves(tile.tokens, rowsOf(key));
+  Head newValues = loadValues(rowsOf(key + static_cast<double>(shape.kvHeads)));
   Value keyFactor = inverseOf("k_scale", keyScale);
   Value valueFactor = inverseOf("v_scale", valueScale);
   if (tile.packsHeads) {
-    storeRotated(queries, queriesAt(q, sequence, row, firstHead),
-                 shape.element);
+    storeRotated(queries, rotatedAt(sequence, row, firstHead), shape.element);
   }
   storeRotated(newKeys, cacheRows(keys, sequence, position, kvHead, cacheRow),
                shape.cacheElement, keyFactor);
@@ -375,8 +254,8 @@ KernelOp kernels::buildRopeAppend(OpBuilder &builder, const Label &label,
                                   const HeadShape &shape, const RopeTile &tile,
                                   StepRange sizes) {
   KernelBuilder k(builder, label.symbol, label.op, tile.waves);
-  RopeAppend kernel = {k,  shape, tile, {}, {}, {}, {}, {},
-                       {}, {},    {},   {}, {}, {}, {}, {}};
+  RopeAppend kernel = {k,  shape, tile, {k, tile.sums}, {}, {}, {}, {}, {}, {},
+                       {}, {},    {}};
   kernel.declare();
   k.size("tokens", 1, sizes.sequences.maximum * sizes.longest.maximum);
   Scalar count =

@@ -10,6 +10,8 @@
 // RUN: modelc-opt %s "--kernels-build=target=mi355x family=rope-append shape=heads:4,kv_heads:2,head_dim:64,tensor_scaled:1 types=bias:bf16 tile=packs_heads:1,waves:1,parts:3" --schedule-finish | %emit -o %t.tensor.h
 // RUN: %emulate -DKERNEL='"%t.tensor.h"' -DPARTS=3 -DFINISHED_BY_ONE -DTHREADS=64 -DDYNAMIC_BYTES=0 '-DCONTEXTS={40,7,90}' '-DNEWS={1,1,1}' -DTOKENS=1 %S/Inputs/rope.cpp -o %t.tensor
 // RUN: %t.tensor | FileCheck %s
+// RUN: not modelc-opt %s "--kernels-build=family=rope-append shape=heads:4,kv_heads:2,head_dim:64 tile=parts:3,tokens:16" 2>&1 | FileCheck %s --check-prefix=TOKENS
+// TOKENS: expected parts of sums of one token, got 3 of 16
 // Queries, keys and values whose sums come in parts, more than are on their way at once.
 // CHECK: rope: right
 
