@@ -41,10 +41,13 @@ double earlyBytes(const Launched &running, const KernelTime &time,
 
 TrafficByAccess withEarly(const KernelWork &work, TrafficByAccess traffic,
                           double bytes) {
-  double all = work.earlyBytes();
+  double served = 0; // of the accesses that find them
   for (auto [access, one] : llvm::zip_equal(work.accesses, traffic.accesses)) {
-    double came =
-        all > 0 ? std::min(one.memory, bytes * access.early / all) : 0;
+    served += access.early > 0 ? one.memory : 0;
+  }
+  double part = served > 0 ? std::min(1.0, bytes / served) : 0;
+  for (auto [access, one] : llvm::zip_equal(work.accesses, traffic.accesses)) {
+    double came = access.early > 0 ? part * one.memory : 0;
     one.memory -= came;
     one.lastLevel -= came;
     traffic.sum.read -= came;
