@@ -123,13 +123,14 @@ Values Combine::addParts(Scalar trip, ValueRange carried, Scalar sequence,
         k.load("part", {tile.combineParts, columns}, place.valid({limit})));
     column += columns;
   }
+  // All of a trip is on its way before anything is awaited.
+  Value maxima = statisticAt("part_max", 0), sums = statisticAt("part_sum", 1);
   Value before = carried[carried.size() - 2], sum = carried.back();
   // The first part has keys, so that the maximum is finite from the first trip
   // on.
-  Value highest =
-      k.map("highest", f32, statisticAt("part_max", 0), [&](Element e) {
-        return select(first + e.row < splits, e[0], k.number(f32, -kInfinity));
-      });
+  Value highest = k.map("highest", f32, maxima, [&](Element e) {
+    return select(first + e.row < splits, e[0], k.number(f32, -kInfinity));
+  });
   Value best = k.reduce("best", Combiner::Max, highest, 0);
   Value maximum = k.map("max", f32, {before, best},
                         [](Element e) { return kernels::maximum(e[0], e[1]); });
@@ -152,7 +153,6 @@ Values Combine::addParts(Scalar trip, ValueRange carried, Scalar sequence,
       next.push_back(joined("o", carried[next.size()], ofPiece, index));
     }
   }
-  Value sums = statisticAt("part_sum", 1);
   Value added = k.reduce("added", Combiner::Add,
                          k.map("weighted", f32, {sums, weights},
                                [](Element e) { return e[0] * e[1]; }),
