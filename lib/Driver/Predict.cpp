@@ -17,6 +17,13 @@ static bool isAttention(const MeasuredRow &row) {
   return row.kind == Measurement::Prefill || row.kind == Measurement::Decode;
 }
 
+/// What is measured alone has found nothing in its cache that it asked for
+/// while another kernel ran.
+static Target asAlone(Target target) {
+  target.launch.startsEarly = false;
+  return target;
+}
+
 /// Kernels of an engine's layer follow one another as the engine starts them,
 /// and ask for nothing early; where nothing is quantised, each is of the
 /// library, as is the one before.
@@ -27,7 +34,7 @@ static Target asEnginesRun(const MeasuredRow &row, Target target) {
                                                     : launch.engineGap;
   if ((row.isLayer || isAttention(row)) && gap > 0) {
     launch.gap = gap;
-    launch.startsEarly = false;
+    return asAlone(target);
   }
   return target;
 }
@@ -38,7 +45,7 @@ class ShapePredictor {
 public:
   ShapePredictor(ArrayRef<RowPrediction *> rows, const Target &target)
       : rows(rows), first(*rows.front()->row),
-        target(asEnginesRun(first, target)) {}
+        target(asEnginesRun(first, target)), alone(asAlone(this->target)) {}
   void run();
 
 private:
@@ -49,7 +56,7 @@ private:
 
   ArrayRef<RowPrediction *> rows;
   const MeasuredRow &first;
-  const Target target;
+  const Target target, alone;
   /// The first message since it was cleared: the reason of a row, not of the
   /// run.
   std::string why;
@@ -192,7 +199,7 @@ void ShapePredictor::run() {
     }
     return;
   }
-  PlanCoster plans(**module, target);
+  PlanCoster plans(**module, alone);
   for (RowPrediction *prediction : rows) {
     predict(**module, plans, *prediction);
   }
