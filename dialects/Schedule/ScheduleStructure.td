@@ -189,6 +189,9 @@ def PrefetchOp : ScheduleOp<"prefetch", [AttrSizedOperandSegments]> {
   let assemblyFormat = "$source `[` $offsets `]` (`valid` `(` $valid^ `)`)? attr-dict `:` type($source)";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
+    /// Rows begin at multiples of so many bytes and have whole ones (PTX ISA,
+    /// cp.async.bulk.prefetch).
+    static constexpr int64_t kGranule = 16;
     /// Bytes of one row of the tile.
     int64_t getRowBytes();
   }];

@@ -327,7 +327,6 @@ static bool comesFirst(PrefetchOp op) {
 }
 
 LogicalResult PrefetchOp::verify() {
-  constexpr int64_t kGranule = 16; // PTX ISA, cp.async.bulk.prefetch
   BufferType source = getSource().getType();
   if (source.getRank() != 2 || source.getPacked()) {
     return emitOpError("expected a matrix whose rows lie straight, got ")

@@ -216,7 +216,6 @@ int64_t Tiling::earlyColumns(const LinearShape &shape, const LinearTile &tile,
   constexpr int64_t kShareOfCache = 4;
   // With more, products or activations take as long as the weight.
   constexpr int64_t kFewRows = 128;
-  constexpr int64_t kGranule = 16; // bytes that are asked for together
   bool isPlain = !tile.hasRoles && tile.cluster == 1;
   if (!target.launch.startsEarly || !isPlain || rows.maximum > kFewRows) {
     return 0;
@@ -224,7 +223,8 @@ int64_t Tiling::earlyColumns(const LinearShape &shape, const LinearTile &tile,
   Type number = shape.weightElement();
   int64_t together = schedule::packedNumbers(packedType(number));
   int64_t bytes = number.getIntOrFloatBitWidth() * together / 8;
-  if (hasTails(number) || shape.inputs / together * bytes % kGranule != 0) {
+  if (hasTails(number) ||
+      shape.inputs / together * bytes % schedule::PrefetchOp::kGranule != 0) {
     return 0;
   }
   int64_t budget = target.cache.l2Bytes / kShareOfCache /
