@@ -50,13 +50,8 @@ KernelOp kernels::buildLinearReduce(OpBuilder &builder, const Label &label,
                                         {row, k.constant(part), base + column},
                                         limit, 0, 2)));
              }
-             sums.push_back(k.map("sum", k.f32(), parts, [&](Element e) {
-               Scalar value = e[0];
-               for (int64_t part = 1; part < tile.splits; ++part) {
-                 value = value + e[part];
-               }
-               return value;
-             }));
+             sums.push_back(k.map("sum", k.f32(), parts,
+                                  [](Element e) { return sumOf(e.inputs); }));
            }
            linear.storeResult(sums, row, column);
          });

@@ -75,6 +75,22 @@ Value LinearWriter::loadInputScale(Scalar row) {
                               : loadPerRow("a_scales", aScale, row);
 }
 
+Scalar kernels::sumOf(ArrayRef<Scalar> values) {
+  Scalar sum = values[0];
+  for (Scalar other : values.drop_front()) {
+    sum = sum + other;
+  }
+  return sum;
+}
+
+Scalar kernels::finishedSum(Scalar sum, Scalar inputScale, Scalar weightScale,
+                            Scalar bias) {
+  if (inputScale) {
+    sum = sum * (weightScale ? inputScale * weightScale : inputScale);
+  }
+  return bias ? sum + convert(bias, sum.type()) : sum;
+}
+
 Scalar LinearWriter::finishElement(Element e) const {
   unsigned sums = shape.isSwiglu ? 2 : 1, next = sums;
   Scalar inputScale;
@@ -83,14 +99,9 @@ Scalar LinearWriter::finishElement(Element e) const {
   }
   SmallVector<Scalar, 2> values;
   for (unsigned i = 0; i < sums; ++i) {
-    Scalar value = e[i];
-    if (aScale) {
-      value = value * (wScale ? inputScale * e[next++] : inputScale);
-    }
-    if (shape.biasType) {
-      value = value + convert(e[next++], k.f32());
-    }
-    values.push_back(value);
+    Scalar weightScale = wScale ? e[next++] : Scalar();
+    Scalar bias = shape.biasType ? e[next++] : Scalar();
+    values.push_back(finishedSum(e[i], inputScale, weightScale, bias));
   }
   Scalar value = values[0];
   if (shape.isSwiglu) {

@@ -17,6 +17,11 @@ namespace modelc::kernels {
 /// by: memory takes about as long as two short ones.
 inline constexpr int64_t kTripsAhead = 2;
 
+Scalar sumOf(llvm::ArrayRef<Scalar> values);
+/// What an epilogue makes of a sum: scaled, with the bias; null: none of it.
+Scalar finishedSum(Scalar sum, Scalar inputScale, Scalar weightScale,
+                   Scalar bias);
+
 /// Arguments of the epilogue, and places that know whether tiles are
 /// transposed.
 struct LinearWriter {

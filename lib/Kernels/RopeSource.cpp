@@ -1,4 +1,5 @@
 #include "lib/Kernels/RopeSource.h"
+#include "lib/Kernels/LinearWriter.h"
 
 using namespace mlir;
 using namespace modelc;
@@ -36,14 +37,6 @@ Place RopeSource::at(Scalar row, Scalar head, bool areHeads,
   return kernels::at(numbers, offsets)
       .walks(areHeads ? columns - 1 : 0, columns)
       .valid({limit});
-}
-
-static Scalar sumOf(ArrayRef<Scalar> values) {
-  Scalar sum = values[0];
-  for (Scalar other : values.drop_front()) {
-    sum = sum + other;
-  }
-  return sum;
 }
 
 /// More than a few at once would exceed the registers: the first are added.
@@ -92,12 +85,10 @@ Value RopeSource::finished(StringRef name, const Asked &asked) {
   }
   return k.map(name, k.f32(), asked, [&](Element e) {
     auto epilogue = static_cast<size_t>(!!inputScale + !!weightScale + !!bias);
-    Scalar value = sumOf(ArrayRef(e.inputs).drop_back(epilogue));
     size_t next = asked.size() - epilogue;
-    if (inputScale) {
-      Scalar scale = e[next++];
-      value = value * (weightScale ? scale * e[next++] : scale);
-    }
-    return bias ? value + convert(e[next], k.f32()) : value;
+    auto take = [&](Value buffer) { return buffer ? e[next++] : Scalar(); };
+    Scalar ofInput = take(inputScale), ofWeight = take(weightScale);
+    return finishedSum(sumOf(ArrayRef(e.inputs).drop_back(epilogue)), ofInput,
+                       ofWeight, take(bias));
   });
 }
