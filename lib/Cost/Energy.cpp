@@ -1,9 +1,9 @@
 //===- Energy.cpp - Joules of a kernel ------------------------------------===//
 //
 // Joules for each operation by type and for each byte by level, and the power
-// of the idle board over the time. The energy for an operation holds at any
-// clock; what a lower voltage saves is in the measured figures of the target
-// file.
+// of the idle board over the time. A chip raises its voltage with its clock:
+// an operation takes joules as a power of the clock (power.clock_exponent), if
+// the target knows it, and the same at any clock if not.
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,51 +44,73 @@ static double perFlop(const Target &target, llvm::StringRef type) {
   return valueFor(target.power.perFlop, type, target.power.perVectorFlop);
 }
 
-double dynamicJoules(const EnergyAmounts &amounts, const Target &target) {
+void WorkJoules::add(double times, const WorkJoules &other) {
+  chip += times * other.chip;
+  beside += times * other.beside;
+}
+
+double WorkJoules::at(double clockHz, const Target &target) const {
+  return chip * target.joulesOver(clockHz) + beside;
+}
+
+WorkJoules workJoules(const EnergyAmounts &amounts, const Target &target) {
   const Power &power = target.power;
-  double joules = amounts.vectorOperations * power.perVectorFlop +
-                  amounts.sharedBytes * power.perByteShared +
-                  amounts.l2Bytes * power.perByteL2 +
-                  amounts.memoryBytes * power.perByteMemory +
-                  amounts.linkBytes * power.perByteLink;
+  WorkJoules joules;
+  joules.chip = amounts.vectorOperations * power.perVectorFlop +
+                amounts.sharedBytes * power.perByteShared +
+                amounts.l2Bytes * power.perByteL2;
   for (const auto &[type, flop] : amounts.flopByType) {
-    joules += flop * perFlop(target, type);
+    joules.chip += flop * perFlop(target, type);
   }
+  joules.beside = amounts.memoryBytes * power.perByteMemory +
+                  amounts.linkBytes * power.perByteLink;
   return joules;
 }
 
-/// amount x joules each.
+/// amount x joules each, which follow from the facts.
 static void addProduct(Term &sum, llvm::StringRef name, double amount,
-                       llvm::StringRef unit, double each, std::string fact) {
+                       llvm::StringRef unit, double each,
+                       std::vector<std::string> facts) {
   if (amount <= 0) {
     return;
   }
-  Term term{name.str(), amount * each, "J", "", {std::move(fact)}, {}};
+  Term term{name.str(), amount * each, "J", "", std::move(facts), {}};
   term.formula = formatQuantity(amount, unit) + " x " +
                  formatQuantity(each, "J/" + unit.str());
   sum.children.push_back(std::move(term));
 }
 
 Term energyTerm(const EnergyAmounts &amounts, const Target &target,
-                double seconds) {
+                double clockHz, double seconds) {
   const Power &power = target.power;
   Term sum{"energy", 0, "J", "sum of the work and of the idle board", {}, {}};
+  double over = target.joulesOver(clockHz);
+  auto addOnChip = [&](llvm::StringRef name, double amount,
+                       llvm::StringRef unit, double each, std::string fact) {
+    std::vector<std::string> facts = {std::move(fact)};
+    if (power.clockExponent > 0) {
+      facts.push_back("power.clock_exponent");
+    }
+    if (power.clockExponent > 0 && power.atClockHz > 0) {
+      facts.push_back("power.at_clock");
+    }
+    addProduct(sum, name, amount, unit, over * each, std::move(facts));
+  };
   for (const auto &[type, flop] : amounts.flopByType) {
     llvm::StringRef key = keyFor(power.perFlop, type);
-    addProduct(sum, "matrix " + type, flop, "flop", perFlop(target, type),
-               key.empty() ? "power.per_vector_flop"
-                           : "power.per_flop." + key.str());
+    addOnChip("matrix " + type, flop, "flop", perFlop(target, type),
+              key.empty() ? "power.per_vector_flop"
+                          : "power.per_flop." + key.str());
   }
-  addProduct(sum, "vector units", amounts.vectorOperations, "flop",
-             power.perVectorFlop, "power.per_vector_flop");
-  addProduct(sum, "shared memory", amounts.sharedBytes, "B",
-             power.perByteShared, "power.per_byte_shared");
-  addProduct(sum, "L2", amounts.l2Bytes, "B", power.perByteL2,
-             "power.per_byte_l2");
+  addOnChip("vector units", amounts.vectorOperations, "flop",
+            power.perVectorFlop, "power.per_vector_flop");
+  addOnChip("shared memory", amounts.sharedBytes, "B", power.perByteShared,
+            "power.per_byte_shared");
+  addOnChip("L2", amounts.l2Bytes, "B", power.perByteL2, "power.per_byte_l2");
   addProduct(sum, "device memory", amounts.memoryBytes, "B",
-             power.perByteMemory, "power.per_byte_memory");
+             power.perByteMemory, {"power.per_byte_memory"});
   addProduct(sum, "links", amounts.linkBytes, "B", power.perByteLink,
-             "power.per_byte_link");
+             {"power.per_byte_link"});
   Term idle{"idle board", power.idle * seconds, "J", "", {"power.idle"}, {}};
   idle.formula =
       formatQuantity(power.idle, "W") + " x " + formatQuantity(seconds, "s");

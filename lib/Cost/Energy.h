@@ -19,12 +19,21 @@ struct EnergyAmounts {
 
 EnergyAmounts energyAmounts(const KernelWork &work, const Traffic &traffic);
 
-/// Joules that the work takes whatever its time.
-double dynamicJoules(const EnergyAmounts &amounts, const Target &target);
+/// Joules that work takes whatever its time.
+struct WorkJoules {
+  double chip = 0;   ///< at the clock of the target's facts
+  double beside = 0; ///< of device memory and links, whose clocks are their own
 
-/// The sum of the work's energy and that of the idle board over `seconds`.
+  void add(double times, const WorkJoules &other);
+  double at(double clockHz, const Target &target) const;
+};
+
+WorkJoules workJoules(const EnergyAmounts &amounts, const Target &target);
+
+/// The sum of the work's energy at a clock and that of the idle board over
+/// `seconds`.
 Term energyTerm(const EnergyAmounts &amounts, const Target &target,
-                double seconds);
+                double clockHz, double seconds);
 
 } // namespace modelc
 

@@ -13,7 +13,7 @@ Launched::Launched(const KernelWork &work, const Target &target,
     : work(work), options(options), traffic(trafficOf(work, target, options)),
       energy(energyAmounts(work, traffic.sum)),
       perUnit(workgroupsPerUnit(work, target, perUnitBy)),
-      dynamicJoules(modelc::dynamicJoules(energy, target)) {}
+      joules(workJoules(energy, target)) {}
 
 KernelTime Launched::timeAt(View view, double clockHz, const Target &target,
                             double early) const {
@@ -32,9 +32,9 @@ View Launched::expectation() const {
   return options.chosen ? View::Simulation : View::Expectation;
 }
 
-static Estimate finish(const KernelTime &time, double clockHz, double dynamic,
+static Estimate finish(const KernelTime &time, double clockHz, double work,
                        const Target &target) {
-  return {time.seconds, dynamic + target.power.idle * time.seconds, clockHz,
+  return {time.seconds, work + target.power.idle * time.seconds, clockHz,
           time.limit};
 }
 
@@ -56,7 +56,8 @@ static void explain(KernelCost &cost, const Launched &launched,
                                 "",
                                 {launched.perUnitBy.str()},
                                 {}});
-  cost.energy = energyTerm(launched.energy, target, cost.expectation.seconds);
+  cost.energy = energyTerm(launched.energy, target, state.clockHz,
+                           cost.expectation.seconds);
 }
 
 KernelCost costAt(const Launched &launched, const Target &target,
@@ -69,10 +70,12 @@ KernelCost costAt(const Launched &launched, const Target &target,
     expected.limit = "board power";
   }
   expected.seconds *= state.stretch;
-  double boost = target.clock.boostHz, dynamic = launched.dynamicJoules;
+  // Of the bound too: a higher clock takes more.
+  double boost = target.clock.boostHz;
+  double work = launched.joules.at(state.clockHz, target);
   cost.bound = finish(launched.timeAt(View::Bound, boost, target, early), boost,
-                      dynamic, target);
-  cost.expectation = finish(expected, state.clockHz, dynamic, target);
+                      work, target);
+  cost.expectation = finish(expected, state.clockHz, work, target);
   cost.workgroupsPerUnit = launched.perUnit;
   cost.rounds = cost.workgroups / (launched.perUnit * target.execution.units);
   for (const auto &[type, flop] : launched.energy.flopByType) {
@@ -94,12 +97,10 @@ KernelCost estimate(const KernelWork &work, const Target &target,
   Launched launched(work, target, options);
   double early = options.early ? work.earlyBytes() : 0;
   KernelTime expected;
-  PowerState state =
-      underPower(launched.dynamicJoules, target, [&](double clockHz) {
-        expected =
-            launched.timeAt(launched.expectation(), clockHz, target, early);
-        return expected.seconds;
-      });
+  PowerState state = underPower(launched.joules, target, [&](double clockHz) {
+    expected = launched.timeAt(launched.expectation(), clockHz, target, early);
+    return expected.seconds;
+  });
   return costAt(launched, target, state, std::move(expected), early);
 }
 

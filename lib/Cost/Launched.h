@@ -18,7 +18,7 @@ struct Launched {
   EnergyAmounts energy;
   llvm::StringRef perUnitBy; // the fact that limits perUnit; read first
   double perUnit = 1;        // workgroups that a unit runs at once
-  double dynamicJoules = 0;  // whatever the time
+  WorkJoules joules;         // whatever the time
 
   Launched(const KernelWork &work, const Target &target,
            const CostOptions &options);
@@ -35,13 +35,13 @@ struct PowerState {
   double clockHz = 0;
   double stretch = 1; // of all times, where no clock is low enough
   double watts = 0;   // of the board, in the mean
-  double dynamicJoules = 0, seconds = 0; // of the work, at that clock
+  double workJoules = 0, seconds = 0; // of the work, at that clock
 };
 
 /// The highest clock at which the mean power of work keeps to the board's
 /// limit. The limit holds over tens of milliseconds: kernels of one step share
 /// the clock. `secondsAt` is called last with the clock that is returned.
-PowerState underPower(double dynamicJoules, const Target &target,
+PowerState underPower(const WorkJoules &joules, const Target &target,
                       llvm::function_ref<double(double clockHz)> secondsAt);
 
 /// The sum behind that clock.

@@ -185,16 +185,17 @@ double PlanReader::secondsAt(double clockHz) {
 
 /// Finds the clock of the step, then what each launch takes at it.
 void PlanReader::addUp() {
-  double dynamic = 0;
+  WorkJoules joules;
   for (const StepCost &step : cost.steps) {
     const Estimate &one = step.cost.expectation;
-    dynamic += step.count * (one.joules - target.power.idle * one.seconds);
+    joules.beside +=
+        step.count * (one.joules - target.power.idle * one.seconds);
   }
   for (const Pending &one : pending) {
-    dynamic += cost.steps[one.step].count * one.launch->launched.dynamicJoules;
+    joules.add(cost.steps[one.step].count, one.launch->launched.joules);
   }
   PowerState state = underPower(
-      dynamic, target, [&](double clockHz) { return secondsAt(clockHz); });
+      joules, target, [&](double clockHz) { return secondsAt(clockHz); });
   for (const Pending &one : pending) {
     cost.steps[one.step].cost = costAt(one.launch->launched, target, state,
                                        one.timeAt(state.clockHz, target),

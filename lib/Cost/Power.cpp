@@ -1,43 +1,48 @@
 //===- Power.cpp - The clock that a board's power allows ------------------===//
 //
-// Joules of work do not depend on the clock (Energy.cpp), seconds do. The board
-// draws joules / seconds + idle; where that is more than its limit the clock
-// falls until the work takes as long as the limit needs for its joules. Work
+// The board draws joules / seconds + idle; where that is more than its limit
+// the clock falls until the work takes as long as the limit needs for its
+// joules, which fall with the clock, if at all, slower than seconds rise. Work
 // that waits for memory gets no slower at first, so the clock is found step by
-// step.
+// step, from above.
 //
 //===----------------------------------------------------------------------===//
 
 #include "lib/Cost/Launched.h"
 #include "lib/Support/Support.h"
 #include <algorithm>
+#include <cmath>
 
 namespace modelc {
 
-PowerState underPower(double dynamicJoules, const Target &target,
+PowerState underPower(const WorkJoules &joules, const Target &target,
                       llvm::function_ref<double(double)> secondsAt) {
-  constexpr unsigned kMostSteps = 12;
+  constexpr unsigned kMostSteps = 24;
   constexpr double kLowestClock = 0.2; // of boost
   constexpr double kNear = 0.999;
   const Power &power = target.power;
-  double least = dynamicJoules / (power.tdp - power.idle);
   double lowest = kLowestClock * target.clock.boostHz;
   PowerState state;
-  state.dynamicJoules = dynamicJoules;
-  state.clockHz = target.clock.boostHz;
-  state.seconds = secondsAt(state.clockHz);
+  auto runAt = [&](double clockHz) {
+    state.clockHz = clockHz;
+    state.seconds = secondsAt(clockHz);
+    state.workJoules = joules.at(clockHz, target);
+    return state.workJoules / (power.tdp - power.idle);
+  };
+  double least = runAt(target.clock.boostHz);
   for (unsigned step = 0; step < kMostSteps; ++step) {
-    double clock = std::max(lowest, state.clockHz * state.seconds / least);
+    double part =
+        std::pow(state.seconds / least, 1 / (1 + power.clockExponent));
+    double clock = std::max(lowest, state.clockHz * part);
     if (state.seconds >= kNear * least || clock >= state.clockHz) {
       break;
     }
-    state.clockHz = clock;
-    state.seconds = secondsAt(clock);
+    least = runAt(clock);
   }
   if (state.seconds > 0) {
     state.stretch = std::max(1.0, least / state.seconds);
     state.seconds *= state.stretch;
-    state.watts = power.idle + dynamicJoules / state.seconds;
+    state.watts = power.idle + state.workJoules / state.seconds;
   }
   return state;
 }
@@ -45,7 +50,7 @@ PowerState underPower(double dynamicJoules, const Target &target,
 Term powerTerm(const PowerState &state, const Target &target) {
   const Power &power = target.power;
   Term watts{"board power, mean", state.watts, "W", "", {"power.idle"}, {}};
-  watts.formula = formatQuantity(state.dynamicJoules, "J") + " of work / " +
+  watts.formula = formatQuantity(state.workJoules, "J") + " of work / " +
                   formatQuantity(state.seconds, "s") + " + " +
                   formatQuantity(power.idle, "W");
   Term clock{"clock", state.clockHz, "Hz", "", {"clock.boost", "power.tdp"},

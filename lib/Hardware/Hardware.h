@@ -280,8 +280,11 @@ struct Launch {
 
 /// [power]. Matrix energy covers everything between shared memory and result.
 struct Power {
-  double tdp = 0;           // W
-  double idle = 0;          // W, clocks up but no work
+  double tdp = 0;  // W
+  double idle = 0; // W, clocks up but no work
+  /// Joules of work on the chip go with clock ^ this, as its voltage rises with
+  /// the clock; those of below hold at `atClockHz`, 0: at the boost clock.
+  double clockExponent = 0, atClockHz = 0;
   ByType perFlop;           // J/flop
   double perVectorFlop = 0; // J/flop
   double perByteMemory = 0, perByteL2 = 0, perByteShared = 0,
@@ -356,6 +359,8 @@ struct Target {
 
 /// Reads a target by name ("toy", searched in `searchDirs` and the folders
 /// in them) or by path ("./mine.toml"). `overrides` are "key=value" as in the
+  /// Joules of work on the chip at a clock, over those of the facts.
+  double joulesOver(double clockHz) const;
 /// file. Prints a located message for every mistake to `errors`.
 llvm::FailureOr<Target> loadTarget(llvm::StringRef nameOrPath,
                                    llvm::ArrayRef<std::string> overrides,

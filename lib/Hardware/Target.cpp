@@ -60,6 +60,11 @@ double Target::clocksPerInstruction(const MmaRow &row, int64_t width) const {
   return row.flop(width) / (row.flopPerClock / pipes);
 }
 
+double Target::joulesOver(double clockHz) const {
+  double at = power.atClockHz > 0 ? power.atClockHz : clock.boostHz;
+  return std::pow(clockHz / at, power.clockExponent);
+}
+
 double Target::sustainedHz(llvm::StringRef type) const {
   auto found = clock.sustainedHz.find(type.str());
   return found == clock.sustainedHz.end() ? clock.boostHz : found->second;

@@ -267,16 +267,28 @@ double LinearPreview::lastLevelClocks(const Workgroup &one,
   return bytes / target.cache.llcBandwidth * clockHz;
 }
 
-/// What the board's power leaves for the work.
-double LinearPreview::powerSeconds(const Workgroup &one) const {
+/// The board's power allows as many joules a second: seconds of work that takes
+/// `seconds` at the boost clock, as far as chip and memory are not one.
+double LinearPreview::powerSeconds(Workgroup one, double seconds,
+                                   double perUnit) const {
   const Power &power = target.power;
   double trips = one.count * one.trips;
   double joules =
       trips * (one.flop * joulesPerFlop +
                one.shared * target.shared.bytesPerClock * power.perByteShared +
-               one.l2 * target.cache.l2BytesPerClock * power.perByteL2) +
-      (operands + results) * power.perByteMemory;
-  return joules / (power.tdp - power.idle);
+               one.l2 * target.cache.l2BytesPerClock * power.perByteL2);
+  double atBoost = joules * target.joulesOver(clockHz) +
+                   (operands + results) * power.perByteMemory;
+  double least = atBoost / (power.tdp - power.idle);
+  if (least <= seconds) {
+    return seconds;
+  }
+  // Memory keeps its clock, and the chip lowers its own.
+  one.memory = one.memoryAtEnd = 0;
+  double onChip = gridClocks(one, perUnit) / clockHz;
+  double part = std::max(1.0, least / onChip);
+  return std::max(seconds,
+                  onChip * std::pow(part, 1 / (1 + power.clockExponent)));
 }
 
 double LinearPreview::tripClocks(const Workgroup &one, const Load &load) const {
@@ -348,10 +360,9 @@ double LinearPreview::seconds(const LinearTile &tile, const MmaRow &row) const {
   return (late + seconds(one, tile, row)) / 2;
 }
 
-double LinearPreview::seconds(const Workgroup &one, const LinearTile &tile,
-                              const MmaRow &row) const {
+/// Of all rounds.
+double LinearPreview::gridClocks(const Workgroup &one, double perUnit) const {
   auto units = static_cast<double>(target.execution.units);
-  double perUnit = workgroupsPerUnit(tile, row, one);
   double atOnce = units * perUnit;
   double rounds = std::floor(one.count / atOnce);
   double rest = one.count - rounds * atOnce;
@@ -370,8 +381,14 @@ double LinearPreview::seconds(const Workgroup &one, const LinearTile &tile,
   double ofOne = one.trips * one.memory + one.memoryAtEnd;
   double streamed = firstActive * ofOne +
                     lagClocks(one.count * ofOne, target.launch.ramp * clockHz);
-  clocks += std::max(0.0, streamed - first);
-  return target.launch.gap + std::max(clocks / clockHz, powerSeconds(one)) +
+  return clocks + std::max(0.0, streamed - first);
+}
+
+double LinearPreview::seconds(const Workgroup &one, const LinearTile &tile,
+                              const MmaRow &row) const {
+  double perUnit = workgroupsPerUnit(tile, row, one);
+  double seconds = gridClocks(one, perUnit) / clockHz;
+  return target.launch.gap + powerSeconds(one, seconds, perUnit) +
          (tile.splits > 1 ? addingSeconds(tile) : quantisingSeconds());
 }
 

@@ -42,11 +42,12 @@ private:
   double workgroupsPerUnit(const LinearTile &tile, const MmaRow &row,
                            const Workgroup &one) const;
   double lastLevelClocks(const Workgroup &one, const Load &load) const;
-  double powerSeconds(const Workgroup &one) const;
   double tripClocks(const Workgroup &one, const Load &load) const;
   double chainClocks(const Workgroup &one, const Load &load) const;
   double roundClocks(const Workgroup &one, const Load &load,
                      bool fillsGaps) const;
+  double gridClocks(const Workgroup &one, double perUnit) const;
+  double powerSeconds(Workgroup one, double seconds, double perUnit) const;
   double addingSeconds(const LinearTile &tile) const;
   double earlyBytes(const LinearTile &tile) const;
   double seconds(const Workgroup &one, const LinearTile &tile,

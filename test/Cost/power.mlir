@@ -1,6 +1,8 @@
 // RUN: split-file %s %t
 // RUN: %modelc-opt %t/kernel.mlir --schedule-print-cost="target=%t/weak.toml targets-dir=%src_root/test/targets explain" -o /dev/null | FileCheck %s --check-prefix=WEAK
 // RUN: %modelc-opt %t/kernel.mlir --schedule-print-cost="target=toy targets-dir=%src_root/test/targets explain" -o /dev/null | FileCheck %s --check-prefix=STRONG
+// RUN: %modelc-opt %t/kernel.mlir --schedule-print-cost="target=%t/weak.toml targets-dir=%src_root/test/targets explain set=power.clock_exponent=1" -o /dev/null | FileCheck %s --check-prefix=VOLTAGE
+// RUN: %modelc-opt %t/kernel.mlir --schedule-print-cost="target=%t/weak.toml targets-dir=%src_root/test/targets explain set=power.clock_exponent=1,power.at_clock=500MHz" -o /dev/null | FileCheck %s --check-prefix=AT
 // What a board's power allows is the clock at which it draws just that.
 
 // 100 units x 1000 trips x 2 x 128 x 128 x 128 flop = 419.4 Gflop x 1 pJ =
@@ -16,6 +18,17 @@
 // WEAK: bound: 420.4 us
 // WEAK-NEXT: expectation: 2.097 ms, 629.1 mJ, bound by matrix unit
 // WEAK: / 200 MHz, bound by matrix unit
+
+// Where joules go with the clock, the product takes 0.4194 J x f at f GHz. Below
+// 0.5 GHz, which is what the efficiency says, it takes 0.4194 ms / f: f ^ 2 kW are
+// 200 W at f = 0.447.
+// VOLTAGE: expectation: 938.{{.}} us, 281.{{.}} mJ, bound by matrix unit
+// VOLTAGE: / 447 MHz, bound by matrix unit
+// VOLTAGE: matrix bf16: 187.{{.}} mJ = 419 Gflop x 0.447 pJ/flop [power.per_flop.bf16, power.clock_exponent]
+// If they hold at half the clock, they are twice as many: f = sqrt(0.1).
+// AT: expectation: 1.327 ms
+// AT: / 316 MHz, bound by matrix unit
+// AT: matrix bf16: 265.{{.}} mJ = 419 Gflop x 0.63{{[23]}} pJ/flop [power.per_flop.bf16, power.clock_exponent, power.at_clock]
 
 //--- weak.toml
 inherits = "toy"

@@ -11,7 +11,7 @@
 // Where every workgroup has a unit of its own, its ring takes all there is.
 // RUN: modelc %src_root/examples/llama-3.1-8b.toml --target=mi355x --emit=schedule | FileCheck %s --check-prefix=ALONE
 // ALONE-LABEL: schedule.kernel @linear_4096x4096_bf16_residual_16x{{.*}} slots = 8 : i64
-// ALONE-LABEL: schedule.kernel @linear_28672x4096_bf16_swiglu_128x128x64(
+// ALONE-LABEL: schedule.kernel @linear_28672x4096_bf16_swiglu_128x128x64_waves8(
 // ALONE-NOT: slots = {{[0-9]+}} : i64
 // ALONE: schedule.loop
 
