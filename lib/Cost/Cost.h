@@ -170,6 +170,7 @@ struct KernelWork {
   int64_t waves = 4;       // of a workgroup
   int64_t sharedBytes = 0; // of a workgroup
   int64_t registersPerThread = 0;
+  int64_t mostOfUnit = 0; // workgroups that the kernel lets run at once; 0: any
   int64_t tensorColumns = 0;
   double longest = 1;   // longest workgroup over the mean
   bool follows = false; // roles go on to the next tile before this one is done

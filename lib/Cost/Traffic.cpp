@@ -45,8 +45,10 @@ static llvm::SmallVector<Share, 5> sharesOf(const KernelWork &work,
       work.sharedBytes > 0
           ? double(work.sharedBytes + target.shared.reservedBytesPerWorkgroup)
           : 0.0;
-  return {{"execution.max_workgroups_per_unit",
-           double(execution.maxWorkgroupsPerUnit), 1},
+  int64_t most = work.mostOfUnit
+                     ? std::min(work.mostOfUnit, execution.maxWorkgroupsPerUnit)
+                     : execution.maxWorkgroupsPerUnit;
+  return {{"execution.max_workgroups_per_unit", double(most), 1},
           {"execution.max_waves_per_unit", double(execution.maxWavesPerUnit),
            double(work.waves)},
           {"shared.bytes_per_unit", double(target.shared.bytesPerUnit), shared},

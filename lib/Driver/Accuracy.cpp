@@ -162,7 +162,8 @@ static void printWorst(const Group &group, unsigned count, raw_ostream &os) {
                        prediction->seconds * 1e6,
                        prediction->seconds / prediction->row->seconds)
        << "bound by " << prediction->limit << " in " << prediction->kernels
-       << "\n";
+       << (prediction->library.empty() ? "" : ", cut as by ")
+       << prediction->library << "\n";
   }
 }
 

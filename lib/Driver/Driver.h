@@ -13,6 +13,8 @@ class raw_ostream;
 
 namespace modelc {
 
+struct EngineKernels;
+
 /// Exit codes of every command.
 enum ExitCode {
   kExitOk = 0,
@@ -50,6 +52,8 @@ struct CompileOptions {
   Stage emit = Stage::All;
   std::string output; ///< empty: estimate only
   ReportFormat format = ReportFormat::Table;
+  /// Whose kernels linears are cut like; null: ours.
+  const EngineKernels *engine = nullptr;
 
   /// Whether the output is a folder, not a stream.
   bool hasFolder() const { return !output.empty() && output != "-"; }

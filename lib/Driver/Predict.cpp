@@ -2,6 +2,7 @@
 
 #include "lib/Driver/Predict.h"
 
+#include "dialects/Schedule/Schedule.h"
 #include "lib/Cost/Cost.h"
 #include "lib/Driver/Registration.h"
 #include "lib/Driver/Stages.h"
@@ -27,7 +28,13 @@ static Target asAlone(Target target) {
 /// Kernels of an engine's layer follow one another as the engine starts them,
 /// and ask for nothing early; where nothing is quantised, each is of the
 /// library, as is the one before.
-static Target asEnginesRun(const MeasuredRow &row, Target target) {
+static Target asEnginesRun(const MeasuredRow &row, Target target,
+                           const EngineKernels *engine) {
+  if (engine) {
+    llvm::erase_if(target.mma, [&](const MmaRow &mma) {
+      return !llvm::is_contained(engine->instructions, mma.name);
+    });
+  }
   Launch &launch = target.launch;
   bool isOfLibrary = row.isLayer && row.isUnquantised();
   double gap = isOfLibrary && launch.libraryGap > 0 ? launch.libraryGap
@@ -43,9 +50,12 @@ namespace {
 /// The rows of one shape: kernels are chosen once, for all their sizes.
 class ShapePredictor {
 public:
-  ShapePredictor(ArrayRef<RowPrediction *> rows, const Target &target)
-      : rows(rows), first(*rows.front()->row),
-        target(asEnginesRun(first, target)), alone(asAlone(this->target)) {}
+  /// Linears are cut as the kernels of `engine` are; null: as ours.
+  ShapePredictor(MutableArrayRef<RowPrediction> rows, const Target &target,
+                 const EngineKernels *engine)
+      : rows(rows), first(*rows.front().row), engine(engine),
+        target(asEnginesRun(first, target, engine)),
+        alone(asAlone(this->target)) {}
   void run();
 
 private:
@@ -54,8 +64,9 @@ private:
   void predictCollective(RowPrediction &prediction);
   Bindings bindingsOf(const MeasuredRow &row) const;
 
-  ArrayRef<RowPrediction *> rows;
+  MutableArrayRef<RowPrediction> rows;
   const MeasuredRow &first;
+  const EngineKernels *engine;
   const Target target, alone;
   /// The first message since it was cleared: the reason of a row, not of the
   /// run.
@@ -70,10 +81,11 @@ CompileOptions ShapePredictor::optionsOfAll() const {
   CompileOptions options;
   options.emit = Stage::Schedule;
   options.target = target.identity.name;
+  options.engine = engine;
   options.workload = {1, 1, 1};
   RequestShape &workload = options.workload;
-  for (const RowPrediction *prediction : rows) {
-    const MeasuredRow &row = *prediction->row;
+  for (const RowPrediction &prediction : rows) {
+    const MeasuredRow &row = *prediction.row;
     workload.batch =
         std::max(workload.batch, isAttention(row) ? row.sequences : row.rows());
     // Kernels serve the tokens of all sequences of a prefill step.
@@ -112,6 +124,22 @@ static bool isMeasured(const MeasuredRow &row, StringRef label) {
   llvm_unreachable("all kinds are measured by label");
 }
 
+/// Leaves of the plan only what is measured: it runs at a clock of its own.
+static void keepMeasured(ModuleOp module, const MeasuredRow &row) {
+  SmallVector<Operation *> others;
+  module.walk([&](Operation *op) {
+    if (isa<schedule::LaunchOp, schedule::CollectiveOp>(op)) {
+      auto label = op->getAttrOfType<StringAttr>("label");
+      if (!label || !isMeasured(row, label)) {
+        others.push_back(op);
+      }
+    }
+  });
+  for (Operation *op : others) {
+    op->erase();
+  }
+}
+
 /// Launches that take turns find in the last cache what they left there, if all
 /// that a turn touches fits.
 static void leaveInCache(const MeasuredRow &row, const Target &target,
@@ -143,9 +171,6 @@ void ShapePredictor::predict(ModuleOp module, PlanCoster &plans,
   }
   double longest = 0;
   for (const StepCost &step : cost->steps) {
-    if (!isMeasured(*prediction.row, step.label)) {
-      continue;
-    }
     const Estimate &expectation = step.cost.expectation;
     prediction.seconds += expectation.seconds;
     prediction.kernels +=
@@ -157,6 +182,7 @@ void ShapePredictor::predict(ModuleOp module, PlanCoster &plans,
     }
   }
   prediction.seconds += secondsOfReplay(*prediction.row, target);
+  prediction.library = engine ? engine->name : "";
 }
 
 /// Tables of the library keep the time of the fastest collective of a size,
@@ -175,8 +201,8 @@ void ShapePredictor::predictCollective(RowPrediction &prediction) {
 
 void ShapePredictor::run() {
   if (first.kind == Measurement::Collective) {
-    for (RowPrediction *prediction : rows) {
-      predictCollective(*prediction);
+    for (RowPrediction &prediction : rows) {
+      predictCollective(prediction);
     }
     return;
   }
@@ -194,14 +220,47 @@ void ShapePredictor::run() {
     module = lowerToFinalSchedule(*graph, target, optionsOfAll());
   }
   if (failed(module)) {
-    for (RowPrediction *prediction : rows) {
-      prediction->reason = why;
+    for (RowPrediction &prediction : rows) {
+      prediction.reason = why;
     }
     return;
   }
+  keepMeasured(**module, first);
   PlanCoster plans(**module, alone);
-  for (RowPrediction *prediction : rows) {
-    predict(**module, plans, *prediction);
+  for (RowPrediction &prediction : rows) {
+    predict(**module, plans, prediction);
+  }
+}
+
+/// The kernels that a linear of an engine is one of; null: like ours.
+static SmallVector<const EngineKernels *> enginesOf(const MeasuredRow &row,
+                                                    const Target &target) {
+  SmallVector<const EngineKernels *> engines;
+  for (const EngineKernels &engine : target.engines) {
+    if (row.kind == Measurement::Linear && row.type == engine.type) {
+      engines.push_back(&engine);
+    }
+  }
+  if (engines.empty()) {
+    engines.push_back(nullptr);
+  }
+  return engines;
+}
+
+/// The rows of one shape by whichever library is the fastest at each.
+static void predictShape(ArrayRef<RowPrediction *> rows, const Target &target) {
+  for (const EngineKernels *engine : enginesOf(*rows.front()->row, target)) {
+    SmallVector<RowPrediction> ofEngine;
+    for (const RowPrediction *row : rows) {
+      ofEngine.emplace_back().row = row->row;
+    }
+    ShapePredictor(ofEngine, target, engine).run();
+    for (auto [best, other] : llvm::zip_equal(rows, ofEngine)) {
+      bool isFirst = best->seconds == 0;
+      if (isFirst || (other.seconds > 0 && other.seconds < best->seconds)) {
+        *best = other;
+      }
+    }
   }
 }
 
@@ -234,7 +293,7 @@ std::vector<RowPrediction> modelc::predict(ArrayRef<MeasuredRow> rows,
   for (auto &entry : shapes) {
     ArrayRef<RowPrediction *> ofShape = entry.second;
     const Target &target = machines.at(ofShape.front()->row->chip);
-    pool.async([ofShape, &target] { ShapePredictor(ofShape, target).run(); });
+    pool.async([ofShape, &target] { predictShape(ofShape, target); });
   }
   pool.wait();
   return predictions;

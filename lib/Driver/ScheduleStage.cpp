@@ -118,6 +118,7 @@ modelc::lowerToFinalSchedule(ModuleOp phases, const Target &target,
     kernels.steps = {steps.prefillAll, steps.prefillOne, steps.decode};
   }
   kernels.count = count;
+  kernels.engine = options.engine;
   KernelFinisher finisher(module->getContext(), target);
   auto evaluateWith = [&](const CostOptions &cost) -> EvaluateKernels {
     return [&, cost](ArrayRef<KernelSequence> candidates,

@@ -326,8 +326,30 @@ static const std::vector<Field<SharedAccess>> kAccessFields = {
           "image of each bit of the lane number in the number of its phase"),
 };
 
+static const std::vector<Field<EngineKernels>> kEngineFields = {
+    field("name", &EngineKernels::name, "", "of the library"),
+    field("type", &EngineKernels::type, "",
+          "of the linear, as tables of measurements name it"),
+    field("tiles", &EngineKernels::tiles, "", "m, n, k and waves of each"),
+    field("most_parts", &EngineKernels::mostParts, "", "of a sum", kPositive),
+    field("slots", &EngineKernels::slots, "",
+          "of the ring of operands, absent = what there is room for",
+          kOptional),
+    field("group_rows", &EngineKernels::groupRows, "",
+          "rows of tiles that workgroups go down together, absent = as ours",
+          kOptional),
+    field("workgroups", &EngineKernels::workgroups, "",
+          "that a unit runs at once, absent = as many as there is room for",
+          kOptional),
+    field("instructions", &EngineKernels::instructions, "",
+          "names of rows of [[mma]]"),
+};
+
 const std::vector<Field<Target>> &targetFields() { return kTargetFields; }
 const std::vector<Field<MmaRow>> &mmaFields() { return kMmaFields; }
 const std::vector<Field<SharedAccess>> &accessFields() { return kAccessFields; }
+const std::vector<Field<EngineKernels>> &engineFields() {
+  return kEngineFields;
+}
 
 } // namespace modelc

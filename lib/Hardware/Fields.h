@@ -42,6 +42,9 @@ const std::vector<Field<MmaRow>> &mmaFields();
 /// The keys of a row of [[shared.access]].
 const std::vector<Field<SharedAccess>> &accessFields();
 
+/// The keys of a row of [[engine]].
+const std::vector<Field<EngineKernels>> &engineFields();
+
 /// The keys of a map of a target: element types or price bases.
 llvm::ArrayRef<llvm::StringRef> elementTypes();
 llvm::ArrayRef<llvm::StringRef> priceBases();
@@ -60,6 +63,9 @@ llvm::LogicalResult readValue(const Node &node, llvm::StringRef unit,
                               std::string &why);
 llvm::LogicalResult readValue(const Node &node, llvm::StringRef unit,
                               std::vector<int64_t> &value, std::string &why);
+llvm::LogicalResult readValue(const Node &node, llvm::StringRef unit,
+                              std::vector<std::vector<int64_t>> &value,
+                              std::string &why);
 llvm::LogicalResult readValue(const Node &node, llvm::StringRef unit,
                               FragmentLayout &value, std::string &why);
 llvm::LogicalResult readValue(const Node &node, llvm::StringRef unit,

@@ -316,6 +316,19 @@ struct Efficiency {
   double write() const { return 1 / std::max(1.0, 2 / copy - 1 / read); }
 };
 
+/// [[engine]]: the kernels of linears that a library of serving engines chooses
+/// from. Measured rows are of these, not of ours.
+struct EngineKernels {
+  std::string name; // of the library
+  std::string type; // of the linear, as tables of measurements name it
+  std::vector<std::vector<int64_t>> tiles; // m, n, k and waves of each
+  int64_t mostParts = 1;                   // of a sum
+  int64_t slots = 0;      // of the ring of operands; 0: what there is room for
+  int64_t groupRows = 0;  // of tiles, gone down together; 0: as ours
+  int64_t workgroups = 0; // that a unit runs at once, at most; 0: no limit
+  std::vector<std::string> instructions; // names of [[mma]]
+};
+
 /// A machine. Plain data in SI base units (B, s, J, W, Hz, flop).
 struct Target {
   Identity identity;
@@ -333,6 +346,7 @@ struct Target {
   Power power;
   Price price;
   Efficiency efficiency;
+  std::vector<EngineKernels> engines;
   std::map<std::string, Fact> facts;
 
   /// The fact behind a key ("memory.bandwidth"), or null.
@@ -345,11 +359,14 @@ struct Target {
   /// Clocks that one instruction of `width` columns (n if 0) occupies its pipe,
   /// or all pipes of the unit where four waves or one thread issue it.
   double clocksPerInstruction(const MmaRow &row, int64_t width = 0) const;
+  /// Joules of work on the chip at a clock, over those of the facts.
+  double joulesOver(double clockHz) const;
   /// The clock under matrix load of a type: measured, else boost.
   double sustainedHz(llvm::StringRef type) const;
   /// Rows of tiles that the units of one chiplet should span at a time: as near
-  /// to a square as a power of two comes.
-  int64_t tileRowsOfChiplet() const;
+  /// to a square as a power of two comes; those that they do span where
+  /// neighbours go down `groupRows` whatever their chiplet.
+  int64_t tileRowsOfChiplet(int64_t groupRows = 0) const;
   /// Slots of a ring of copies into `freeBytes` of shared memory that keep
   /// device memory busy while one of them is read: at most 8, at least 1.
   /// Barriers free a slot a trip later than a rendezvous of all waves.
@@ -359,8 +376,6 @@ struct Target {
 
 /// Reads a target by name ("toy", searched in `searchDirs` and the folders
 /// in them) or by path ("./mine.toml"). `overrides` are "key=value" as in the
-  /// Joules of work on the chip at a clock, over those of the facts.
-  double joulesOver(double clockHz) const;
 /// file. Prints a located message for every mistake to `errors`.
 llvm::FailureOr<Target> loadTarget(llvm::StringRef nameOrPath,
                                    llvm::ArrayRef<std::string> overrides,

@@ -224,6 +224,26 @@ void Loader::readAccessRows(const SourceFile &file, const Node &rows) {
   }
 }
 
+void Loader::readEngineRows(const SourceFile &file, const Node &rows) {
+  if (!checkRows(file, "engine", rows)) {
+    return;
+  }
+  for (const Node &table : rows.items) {
+    EngineKernels row;
+    const Node *name = table.find("name");
+    const Node *type = table.find("type");
+    std::string path = "engine." + (name ? name->string : "?") + " " +
+                       (type ? type->string : "?");
+    if (readRow(file, path, engineFields(), table, row)) {
+      std::string wrong = checkEngineRow(target, row);
+      if (!wrong.empty()) {
+        error(file, table.place, path + ": " + wrong);
+      }
+      target.engines.push_back(std::move(row));
+    }
+  }
+}
+
 void Loader::readTable(const SourceFile &file, llvm::StringRef path,
                        const Node &table, Origin origin) {
   for (const Member &member : table.members) {
@@ -236,7 +256,7 @@ void Loader::readTable(const SourceFile &file, llvm::StringRef path,
 }
 
 void Loader::readFile(const SourceFile &file, const Node &root) {
-  std::vector<llvm::StringRef> sections = {"inherits", "mma"};
+  std::vector<llvm::StringRef> sections = {"inherits", "mma", "engine"};
   for (const Field<Target> &field : targetFields()) {
     llvm::StringRef section = llvm::StringRef(field.name).split('.').first;
     if (!llvm::is_contained(sections, section)) {
@@ -253,6 +273,8 @@ void Loader::readFile(const SourceFile &file, const Node &root) {
                 didYouMean(member.key, sections));
     } else if (member.key == "mma") {
       readMmaRows(file, member.value);
+    } else if (member.key == "engine") {
+      readEngineRows(file, member.value);
     } else if (!member.value.isTable()) {
       error(file, member.value.place,
             "expected a section [" + member.key + "], got " +

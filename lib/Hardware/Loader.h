@@ -38,6 +38,7 @@ private:
                  const Node &rows);
   void readMmaRows(const SourceFile &file, const Node &rows);
   void readAccessRows(const SourceFile &file, const Node &rows);
+  void readEngineRows(const SourceFile &file, const Node &rows);
   template <typename Row>
   bool readRow(const SourceFile &file, const std::string &path,
                const std::vector<Field<Row>> &fields, const Node &table,
@@ -58,6 +59,8 @@ private:
 
 /// Completes and checks a row; empty if it is right, else what is wrong.
 std::string finishMmaRow(const Execution &execution, MmaRow &row);
+/// What is wrong with a row, or empty.
+std::string checkEngineRow(const Target &target, const EngineKernels &row);
 
 } // namespace modelc
 

@@ -119,6 +119,27 @@ std::string finishMmaRow(const Execution &execution, MmaRow &row) {
   return wrong;
 }
 
+std::string checkEngineRow(const Target &target, const EngineKernels &row) {
+  constexpr int64_t kMost = 4096;
+  for (const std::vector<int64_t> &tile : row.tiles) {
+    if (tile.size() != 4 || llvm::any_of(tile, [](int64_t extent) {
+          return extent < 1 || extent > kMost;
+        })) {
+      return "expected tiles of [m, n, k, waves], each from 1 to 4096";
+    }
+  }
+  if (row.tiles.empty() || row.instructions.empty()) {
+    return "expected at least one tile and one instruction";
+  }
+  for (const std::string &name : row.instructions) {
+    if (!target.instruction(name)) {
+      return "expected the name of a row of [[mma]] above, got \"" + name +
+             "\"";
+    }
+  }
+  return "";
+}
+
 std::vector<int64_t> MmaRow::scaleOrder() const {
   if (scaleSpace != OperandSpace::Tensor) {
     return {};

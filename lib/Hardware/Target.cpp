@@ -2,6 +2,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MathExtras.h"
 #include <algorithm>
 #include <cmath>
 
@@ -70,7 +71,10 @@ double Target::sustainedHz(llvm::StringRef type) const {
   return found == clock.sustainedHz.end() ? clock.boostHz : found->second;
 }
 
-int64_t Target::tileRowsOfChiplet() const {
+int64_t Target::tileRowsOfChiplet(int64_t groupRows) const {
+  if (groupRows) {
+    return llvm::divideCeil(groupRows, execution.chiplets);
+  }
   int64_t units = execution.units / execution.chiplets;
   int64_t rows = 1;
   while (rows * rows * 4 <= units) {

@@ -92,6 +92,12 @@ llvm::LogicalResult readValue(const Node &node, llvm::StringRef unit,
   return readList(node, unit, value, why);
 }
 
+llvm::LogicalResult readValue(const Node &node, llvm::StringRef unit,
+                              std::vector<std::vector<int64_t>> &value,
+                              std::string &why) {
+  return readList(node, unit, value, why);
+}
+
 static llvm::LogicalResult
 readImages(const Node &node, std::vector<std::pair<int64_t, int64_t>> &images,
            std::string &why) {

@@ -128,6 +128,11 @@ struct LinearTile {
   }
   /// Of the ring of operands, at most; 0: as the pipeline chooses.
   int64_t slots = 0;
+  /// Rows of tiles that workgroups go down together, whatever their chiplet; 0:
+  /// as `orderGrid` chooses.
+  int64_t groupRows = 0;
+  /// That a unit runs at once, at most; 0: as many as there is room for.
+  int64_t workgroupsOfUnit = 0;
   /// Stored columns of the weight that a workgroup asks the last cache for
   /// while earlier kernels still run.
   int64_t early = 0;

@@ -72,6 +72,8 @@ struct KernelOptions {
   /// Candidates that are judged for one shape and range.
   unsigned maxCandidates = 3;
   SearchCount *count = nullptr; ///< is added to, where somebody asks
+  /// Linears are cut as the kernels of an engine are; null: as is best.
+  const EngineKernels *engine = nullptr;
 };
 
 /// Replaces every graph of the module, each bound to a phase, by its plan, a

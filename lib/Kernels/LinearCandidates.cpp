@@ -282,22 +282,46 @@ SmallVector<LinearTile> Tiling::paired(const LinearShape &shape,
   return tiles;
 }
 
+/// The tiles of the kernels of an engine, in all parts that these can be cut
+/// into.
+static SmallVector<LinearTile> tilesOf(const EngineKernels &kernels) {
+  SmallVector<LinearTile> tiles;
+  for (const std::vector<int64_t> &extents : kernels.tiles) {
+    LinearTile tile{extents[0], extents[1], extents[2], extents[3]};
+    for (; tile.splits <= kernels.mostParts;
+         tile.splits = nextSplits(tile.splits)) {
+      tiles.push_back(tile);
+    }
+  }
+  return tiles;
+}
+
 SmallVector<LinearTile> Tiling::candidates(const LinearShape &shape,
                                            Range rows) const {
   int64_t judged = std::min(rows.maximum, kJudgedRows);
   LinearPreview preview(target, shape, judged);
   MmaRows rowsOfTable = rowsFor(shape);
-  SmallVector<LinearTile> tiles =
-      plainTiles(target, shape, rows, judged, fewestRows(rowsOfTable));
-  tiles.append(
-      tilesInPieces(shape, target.execution.matrixPipesPerUnit, judged));
+  SmallVector<LinearTile> tiles;
+  if (options.engine) {
+    tiles = tilesOf(*options.engine);
+  } else {
+    tiles = plainTiles(target, shape, rows, judged, fewestRows(rowsOfTable));
+    tiles.append(
+        tilesInPieces(shape, target.execution.matrixPipesPerUnit, judged));
+  }
   // Equals stay in the order of enumeration: fewest waves and parts first.
   SmallVector<std::tuple<double, size_t, LinearTile>> legal;
   for (LinearTile &tile : tiles) {
     const MmaRow *row = rowFor(rowsOfTable, shape, tile);
     if (reasonAgainst(shape, tile, row).empty()) {
       chooseReduce(tile, shape, target.execution.waveSize);
-      deepenRing(target, shape, tile, rows, *row);
+      if (options.engine) {
+        tile.slots = options.engine->slots;
+        tile.groupRows = options.engine->groupRows;
+        tile.workgroupsOfUnit = options.engine->workgroups;
+      } else {
+        deepenRing(target, shape, tile, rows, *row);
+      }
       tile.early = earlyColumns(shape, tile, rows);
       legal.push_back({preview.seconds(tile, *row), legal.size(), tile});
     }

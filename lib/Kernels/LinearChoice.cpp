@@ -274,8 +274,8 @@ Tiling::linear(OpBuilder &builder, const LinearShape &shape, Range rows) const {
   LinearPreview preview(target, shape, std::min(rows.maximum, kJudgedRows));
   constexpr double kBoundByMemory = 1.05; // then nothing helps
   constexpr size_t kBases = 2;
-  const auto &[seconds, tile] = judged[0];
-  if (seconds > kBoundByMemory * preview.memorySeconds(tile)) {
+  double bound = kBoundByMemory * preview.memorySeconds(judged[0].second);
+  if (!options.engine && judged[0].first > bound) {
     challenge(paired(shape, rows));
     if (shape.blockScales.isByKernel()) {
       challenge(adding(shape, bestOf(judged, kBases), rows));

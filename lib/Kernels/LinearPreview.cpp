@@ -209,8 +209,8 @@ LinearPreview::Workgroup LinearPreview::describe(const LinearTile &tile,
   one.slots = tile.slots ? std::min(tile.slots, most / slotBytes)
                          : target.ringSlots(slotBytes, most, areBoxes);
   // Grids of parts of the sum keep their plain order but for clusters.
-  auto ordered = static_cast<double>(target.tileRowsOfChiplet());
-  bool isPlain = tile.splits > 1 && tile.cluster == 1;
+  bool isPlain = tile.splits > 1 && tile.cluster == 1 && !tile.groupRows;
+  auto ordered = static_cast<double>(target.tileRowsOfChiplet(tile.groupRows));
   one.groupRows = isPlain ? tileRows : std::min(tileRows, ordered);
   addTrip(one, tile, row);
   addMemory(one, tile);
@@ -221,8 +221,10 @@ double LinearPreview::workgroupsPerUnit(const LinearTile &tile,
                                         const MmaRow &row,
                                         const Workgroup &one) const {
   const Execution &execution = target.execution;
-  double most = static_cast<double>(std::min(
-      execution.maxWorkgroupsPerUnit, execution.maxWavesPerUnit / tile.waves));
+  int64_t allowed = tile.workgroupsOfUnit ? tile.workgroupsOfUnit
+                                          : execution.maxWorkgroupsPerUnit;
+  double most = static_cast<double>(
+      std::min(allowed, execution.maxWavesPerUnit / tile.waves));
   double ringBytes = one.aBytes + one.bBytes;
   double bytes = ringBytes * static_cast<double>(one.slots) +
                  static_cast<double>(target.shared.reservedBytesPerWorkgroup);
@@ -272,14 +274,13 @@ double LinearPreview::lastLevelClocks(const Workgroup &one,
 double LinearPreview::powerSeconds(Workgroup one, double seconds,
                                    double perUnit) const {
   const Power &power = target.power;
-  double trips = one.count * one.trips;
   double joules =
-      trips * (one.flop * joulesPerFlop +
-               one.shared * target.shared.bytesPerClock * power.perByteShared +
-               one.l2 * target.cache.l2BytesPerClock * power.perByteL2);
-  double atBoost = joules * target.joulesOver(clockHz) +
-                   (operands + results) * power.perByteMemory;
-  double least = atBoost / (power.tdp - power.idle);
+      one.flop * joulesPerFlop +
+      one.shared * target.shared.bytesPerClock * power.perByteShared +
+      one.l2 * target.cache.l2BytesPerClock * power.perByteL2;
+  joules *= one.count * one.trips * target.joulesOver(clockHz);
+  joules += (operands + results) * power.perByteMemory;
+  double least = joules / (power.tdp - power.idle);
   if (least <= seconds) {
     return seconds;
   }
@@ -287,8 +288,8 @@ double LinearPreview::powerSeconds(Workgroup one, double seconds,
   one.memory = one.memoryAtEnd = 0;
   double onChip = gridClocks(one, perUnit) / clockHz;
   double part = std::max(1.0, least / onChip);
-  return std::max(seconds,
-                  onChip * std::pow(part, 1 / (1 + power.clockExponent)));
+  onChip *= std::pow(part, 1 / (1 + power.clockExponent));
+  return std::max(seconds, onChip);
 }
 
 double LinearPreview::tripClocks(const Workgroup &one, const Load &load) const {

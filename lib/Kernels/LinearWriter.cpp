@@ -163,6 +163,13 @@ KernelOp kernels::asScheduled(KernelOp kernel, const LinearTile &tile) {
   if (tile.slots) {
     kernel->setAttr("slots", builder.getI64IntegerAttr(tile.slots));
   }
+  if (tile.workgroupsOfUnit) {
+    kernel->setAttr("workgroups_of_unit",
+                    builder.getI64IntegerAttr(tile.workgroupsOfUnit));
+  }
+  if (tile.groupRows) {
+    kernel.getGrid().setOrder(ArrayRef<int64_t>{1, tile.groupRows});
+  }
   if (tile.cluster * tile.sharers > 1) {
     kernel.setCluster(tile.cluster * tile.sharers);
   }
