@@ -155,6 +155,17 @@ static void printLinear(const NamedLinear &linear,
   printLine(
       "bound by", predictions,
       [](const RowPrediction &one) { return one.limit; }, os);
+  auto isLower = [&](const RowPrediction &one) {
+    return one.clockHz < target.clock.boostHz;
+  };
+  if (llvm::any_of(predictions, isLower)) {
+    printLine(
+        "clock that power leaves", predictions,
+        [&](const RowPrediction &one) {
+          return isLower(one) ? formatQuantity(one.clockHz, "Hz") : "boost";
+        },
+        os);
+  }
 }
 
 int modelc::printPeaks(const CompileOptions &options, ArrayRef<int64_t> sizes,
@@ -184,7 +195,8 @@ int modelc::printPeaks(const CompileOptions &options, ArrayRef<int64_t> sizes,
     }
   }
   Machines machines;
-  machines.emplace(options.target, model.target);
+  // Kernels are ours, not those of an engine.
+  machines.emplace(options.target, model.target).first->second.engines.clear();
   std::vector<RowPrediction> predictions = predict(rows, machines);
   for (const RowPrediction &prediction : predictions) {
     if (prediction.seconds == 0) {

@@ -179,6 +179,7 @@ void ShapePredictor::predict(ModuleOp module, PlanCoster &plans,
     if (expectation.seconds > longest) {
       longest = expectation.seconds;
       prediction.limit = expectation.limit;
+      prediction.clockHz = expectation.clockHz;
     }
   }
   prediction.seconds += secondsOfReplay(*prediction.row, target);

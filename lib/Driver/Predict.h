@@ -15,6 +15,7 @@ struct RowPrediction {
   std::string reason;  ///< why there is none
   std::string kernels; ///< symbols of those that would run
   std::string limit;   ///< what binds the longest of them
+  double clockHz = 0;  ///< of the longest
   std::string library; ///< whose kernels they are cut like; empty: ours
   double error() const { return seconds / row->seconds - 1; }
 };

@@ -60,9 +60,10 @@ std::string kernels::reasonAgainstPieces(const Target &target,
                                          const MmaRow &row) {
   int64_t lanes = tile.waves * target.execution.waveSize;
   bool isSum = tile.rowParts().size() * tile.columnParts(shape).size() > 1;
-  // Tiles of 256 x 160 spilled, on 4 waves as on 8.
+  // Products side by side of 256 x 160 spilled, on 4 waves as on 8; pieces, one
+  // after the other, do not.
   constexpr int64_t kMostSums = 128 * 192;
-  if (isSum && row.scope == MmaScope::Wave &&
+  if (isSum && !tile.hasPieces() && row.scope == MmaScope::Wave &&
       tile.m * tile.n * productsOf(shape) > kMostSums) {
     return "sums of several products leave too few registers to operands";
   }

@@ -145,12 +145,10 @@ void LinearPreview::addTrip(Workgroup &one, const LinearTile &tile,
     // One rendezvous a trip; reads for the next product lie under this one.
     one.chain = one.matrix + latency;
   } else if (tile.hasPieces()) {
-    // Each product of each group stands between two rendezvous. Where products
-    // are short the cost finds about so many latencies a turn.
-    constexpr double kRendezvous = 1.5;
+    // Each product of each group stands between two rendezvous.
     double turns =
         2 * static_cast<double>(tile.piecesM * tile.piecesN) * products;
-    one.chain = std::max(one.matrix, turns * kRendezvous * latency);
+    one.chain = one.matrix + turns * latency;
   }
 }
 

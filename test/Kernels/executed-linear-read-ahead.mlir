@@ -10,8 +10,11 @@
 // RUN: %emulate -DKERNEL='"%t.swiglu.h"' -DTHREADS=256 -DDYNAMIC_BYTES=0 -DSWIGLU=1 -DSPLITS=1 -DTILE_M=128 -DTILE_N=64 %S/Inputs/linear.cpp -o %t.swiglu
 // RUN: env EMULATOR_COPIES=lazy %t.swiglu | FileCheck %s
 // RUN: env EMULATOR_COPIES=eager EMULATOR_SEED=3 %t.swiglu | FileCheck %s
+// RUN: modelc-opt %s "--kernels-build=target=mi355x family=linear shape=columns:264,inputs:448,residual:1 types=bias:bf16 tile=m:256,n:256,k:64,waves:4,groups:1,pieces_m:2,pieces_n:2" --schedule-finish | %emit -o %t.full.h
+// RUN: %emulate -DKERNEL='"%t.full.h"' -DTHREADS=256 -DDYNAMIC_BYTES=0 -DSWIGLU=0 -DSPLITS=1 -DTILE_M=256 -DTILE_N=256 -DCOLUMNS=264 -DROWS=301 %S/Inputs/linear.cpp -o %t.full
+// RUN: env EMULATOR_COPIES=lazy %t.full | FileCheck %s
 // Four products a trip, each over the reads for the next one; the first
 // product's operands go from trip to trip. An odd number of trips, pieces that
-// lie beyond the last row and column.
+// lie beyond the last row and column; the largest tile, with its neighbours.
 
 // CHECK: linear: right

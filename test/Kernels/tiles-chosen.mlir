@@ -8,10 +8,11 @@
 // CHECK-DAG: schedule.kernel @linear_64x16384_bf16_{{.*}} to 2816>{{.*}}note = "{{[^"]*}} parts of the sum
 // CHECK-DAG: schedule.kernel @linear_16384x64_bf16_{{.*}} to 16384>] {{.*}}note = "{{[0-9x]+}}, {{[48]}} waves{{(, weight first)?}}: best preview
 
-// Where every workgroup has a unit of its own, its ring takes all there is.
+// Where every workgroup has a unit of its own, its ring takes all there is. Many
+// rows are four pieces of 4 waves, whose reads lie under products.
 // RUN: modelc %src_root/examples/llama-3.1-8b.toml --target=mi355x --emit=schedule | FileCheck %s --check-prefix=ALONE
 // ALONE-LABEL: schedule.kernel @linear_4096x4096_bf16_residual_16x{{.*}} slots = 8 : i64
-// ALONE-LABEL: schedule.kernel @linear_28672x4096_bf16_swiglu_128x128x64_waves8(
+// ALONE-LABEL: schedule.kernel @linear_28672x4096_bf16_swiglu_256x128x64_in2x1_groups1(
 // ALONE-NOT: slots = {{[0-9]+}} : i64
 // ALONE: schedule.loop
 

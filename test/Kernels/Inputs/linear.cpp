@@ -2,7 +2,12 @@
 // sum in parts, which are added here.
 #include "run.h"
 
-constexpr int kColumns = 104, kInputs = 448, kRows = 37;
+#ifndef COLUMNS
+#define COLUMNS 104
+#define ROWS 37
+#endif
+
+constexpr int kColumns = COLUMNS, kInputs = 448, kRows = ROWS;
 constexpr int kWeightRows = SWIGLU ? 2 * kColumns : kColumns;
 
 int main() {
