@@ -188,7 +188,7 @@ static std::vector<MeasuredRow> sampled(std::vector<MeasuredRow> rows,
 
 /// Adds the target of every chip of the rows; a chip is called after its target
 /// or after it and a form factor.
-static llvm::LogicalResult loadMachines(ArrayRef<MeasuredRow> rows,
+static llvm::LogicalResult loadMachines(ArrayRef<MeasuredRow> rows, bool own,
                                         StringRef directory,
                                         Machines &machines) {
   for (const MeasuredRow &row : rows) {
@@ -201,18 +201,21 @@ static llvm::LogicalResult loadMachines(ArrayRef<MeasuredRow> rows,
     if (failed(target)) {
       return llvm::failure();
     }
+    if (own) {
+      target->engines.clear();
+    }
     machines.emplace(row.chip, std::move(*target));
   }
   return llvm::success();
 }
 
 int modelc::printAccuracy(ArrayRef<std::string> files, unsigned stride,
-                          unsigned worst, StringRef directory) {
+                          unsigned worst, bool own, StringRef directory) {
   for (const std::string &path : files) {
     llvm::FailureOr<std::vector<MeasuredRow>> rows =
         readMeasurements(path, llvm::errs());
     Machines machines;
-    if (failed(rows) || failed(loadMachines(*rows, directory, machines))) {
+    if (failed(rows) || failed(loadMachines(*rows, own, directory, machines))) {
       return kExitInput;
     }
     std::vector<MeasuredRow> some = sampled(std::move(*rows), stride);

@@ -24,6 +24,11 @@ static cl::opt<unsigned>
 static cl::opt<unsigned> worst("worst", cl::desc("largest errors to print"),
                                cl::init(10), cl::cat(category),
                                cl::sub(accuracy));
+static cl::opt<bool>
+    own("own",
+        cl::desc("cut every linear as modelc would, not as the measured "
+                 "library"),
+        cl::cat(category), cl::sub(accuracy));
 static cl::opt<std::string> directory("targets-dir",
                                       cl::desc("folder of the target files"),
                                       cl::init(MODELC_TARGETS_DIR),
@@ -78,7 +83,7 @@ int modelc::benchMain(int argc, char **argv) {
     return stride == 0 ? complain("expected --every of at least 1, got 0")
                        : printAccuracy(std::vector<std::string>(files.begin(),
                                                                 files.end()),
-                                       stride, worst, directory);
+                                       stride, worst, own, directory);
   }
   CompileOptions options;
   options.input = model;

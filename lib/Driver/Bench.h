@@ -8,10 +8,12 @@
 namespace modelc {
 
 /// Predicts every `stride`-th row of tables of measured kernels and prints the
-/// errors by chip, kind and type, with the `worst` of each. These three print
-/// to stdout and return an ExitCode; mistakes are explained on stderr.
+/// errors by chip, kind and type, with the `worst` of each; where the target
+/// knows the kernels of the measured library, from those, or from ours if
+/// `own`. These three print to stdout and return an ExitCode; mistakes are
+/// explained on stderr.
 int printAccuracy(llvm::ArrayRef<std::string> files, unsigned stride,
-                  unsigned worst, llvm::StringRef directory);
+                  unsigned worst, bool own, llvm::StringRef directory);
 
 /// Prints what part of the matrix rate and of the memory bandwidth the linears
 /// of a model reach at some numbers of rows, and which unit binds them, beside
