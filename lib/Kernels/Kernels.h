@@ -70,7 +70,7 @@ struct KernelOptions {
   /// waits for whom. Null: as `evaluate`.
   EvaluateKernels follow;
   /// Candidates that are judged for one shape and range.
-  unsigned maxCandidates = 3;
+  unsigned maxCandidates = 5;
   SearchCount *count = nullptr; ///< is added to, where somebody asks
   /// Linears are cut as the kernels of an engine are; null: as is best.
   const EngineKernels *engine = nullptr;
