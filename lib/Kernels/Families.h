@@ -300,6 +300,13 @@ schedule::KernelOp buildRopeAppend(mlir::OpBuilder &builder, const Label &label,
                                    const HeadShape &shape, const RopeTile &tile,
                                    StepRange sizes);
 
+/// Appends keys and values as they are. Arguments: k[tokens, kvHeads, headDim],
+/// v[tokens, kvHeads, valueDim], starts, contexts, pages, k_cache, v_cache,
+/// [k_scale, v_scale], tokens, sequences, longest, pages_per_sequence.
+schedule::KernelOp buildAppend(mlir::OpBuilder &builder, const Label &label,
+                               const HeadShape &shape, const RopeTile &tile,
+                               StepRange sizes);
+
 struct PrefillTile {
   int64_t queries = 0, keys = 0; ///< of one workgroup, of one trip
   int64_t waves = 4;

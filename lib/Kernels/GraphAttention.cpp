@@ -74,8 +74,30 @@ LogicalResult GraphLowering::lower(model::RopeAppendOp op) {
 
 void GraphLowering::bindRope(model::RopeAppendOp op, Value rows) {
   bind(op.getQ(), rows);
-  const Storage place = storage[op.getCache()];
-  storage[op.getCacheOut()] = place;
+  bindCache(op.getCache(), op.getCacheOut());
+}
+
+Storage GraphLowering::bindCache(Value cache, Value cacheOut) {
+  const Storage place = storage[cache];
+  storage[cacheOut] = place;
+  return place;
+}
+
+LogicalResult GraphLowering::lower(model::AppendOp op) {
+  model::CacheType cache = op.getCache().getType();
+  HeadShape shape = headsOf(cache, cache.getKvHeads(), elementOf(op.getK()));
+  const Storage place = bindCache(op.getCache(), op.getOut());
+  SmallVector<Value> arguments = {
+      bufferOf(op.getK()), bufferOf(op.getV()), starts(), contexts(), pages(),
+      place.buffer,        place.values};
+  if (shape.isScaled()) {
+    llvm::append_values(arguments, place.keyScale, place.valueScale);
+  }
+  llvm::append_values(arguments, plan.sizes.tokens, plan.sizes.sequences,
+                      plan.sizes.longest, plan.sizes.pagesPerSequence);
+  plan.launch(library.append(shape, plan.isDecode), arguments,
+              model::getShortName(op));
+  return success();
 }
 
 void GraphLowering::launchRope(model::RopeAppendOp op, Value qkv,

@@ -63,7 +63,7 @@ LogicalResult GraphLowering::lowerOp(Operation *op) {
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case<model::LayersOp, model::WeightOp, model::CacheOp, model::EmbedOp,
             model::NormOp, model::LinearOp, model::RopeAppendOp,
-            model::AttentionOp, model::SwigluOp, model::AddOp,
+            model::AppendOp, model::AttentionOp, model::SwigluOp, model::AddOp,
             model::QuantiseOp, model::ZerosOp, model::LastOp, model::SampleOp,
             model::AllReduceOp, model::AllGatherOp, model::ReturnOp,
             model::YieldOp>([&](auto known) { return lower(known); })

@@ -52,6 +52,7 @@ private:
   mlir::LogicalResult lower(model::NormOp op);
   mlir::LogicalResult lower(model::LinearOp op);
   mlir::LogicalResult lower(model::RopeAppendOp op);
+  mlir::LogicalResult lower(model::AppendOp op);
   mlir::LogicalResult lower(model::AttentionOp op);
   mlir::LogicalResult lower(model::SwigluOp op);
   mlir::LogicalResult lower(model::AddOp op);
@@ -73,6 +74,8 @@ private:
   /// The only reader of a decode step's queries, keys and values, or null.
   model::RopeAppendOp ropeOf(model::LinearOp op) const;
   void bindRope(model::RopeAppendOp op, mlir::Value rows);
+  /// Binds the cache behind what appends to it. Returns where it lies.
+  Storage bindCache(mlir::Value cache, mlir::Value cacheOut);
   /// Of queries, keys and values, or of parts of their sums, which `epilogue`
   /// finishes.
   void launchRope(model::RopeAppendOp op, mlir::Value qkv, const SumParts &sums,

@@ -8,13 +8,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Kernels/Families.h"
-#include "lib/Kernels/Formats.h"
 #include "lib/Kernels/Kernels.h"
 #include "lib/Kernels/NamedMachine.h"
-#include "mlir/AsmParser/AsmParser.h"
+#include "lib/Kernels/Settings.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Pass/Pass.h"
-#include <set>
 
 using namespace mlir;
 using namespace modelc;
@@ -22,69 +20,6 @@ using namespace modelc::kernels;
 using namespace modelc::schedule;
 
 namespace {
-
-/// key:value pairs of the command line; says which were never asked for.
-class Settings {
-public:
-  /// Null: types stay as they are written.
-  const Target *target = nullptr;
-
-  LogicalResult read(Operation *op, ArrayRef<std::string> list) {
-    for (StringRef text : list) {
-      auto [key, value] = text.split(':');
-      if (value.empty()) {
-        return op->emitError("expected key:value, got '") << text << "'";
-      }
-      values[key.str()] = value.str();
-    }
-    return success();
-  }
-  double number(StringRef key, double otherwise) {
-    std::string text = take(key);
-    double value = otherwise;
-    return text.empty() || StringRef(text).getAsDouble(value) ? otherwise
-                                                              : value;
-  }
-  int64_t integer(StringRef key, int64_t otherwise) {
-    return static_cast<int64_t>(number(key, static_cast<double>(otherwise)));
-  }
-  bool flag(StringRef key) { return integer(key, 0) != 0; }
-  Type type(StringRef key, Type otherwise) {
-    std::string text = take(key);
-    Type type =
-        text.empty() ? otherwise : parseType(text, otherwise.getContext());
-    return target ? storedType(type, *target) : type;
-  }
-  /// Of a type that may be absent.
-  Type optionalType(StringRef key, MLIRContext *context) {
-    std::string text = take(key);
-    return text.empty() ? Type() : parseType(text, context);
-  }
-  /// What the values ask for cannot be: `why` is told at the end.
-  void refuse(const Twine &why) { refusal = why.str(); }
-  LogicalResult finish(Operation *op) const {
-    if (!refusal.empty()) {
-      return op->emitError(refusal);
-    }
-    for (const auto &[key, value] : values) {
-      if (!taken.contains(key)) {
-        return op->emitError("expected a key of the family's structs, got '")
-               << key << "'";
-      }
-    }
-    return success();
-  }
-
-private:
-  std::string take(StringRef key) {
-    taken.insert(key.str());
-    auto found = values.find(key.str());
-    return found == values.end() ? "" : found->second;
-  }
-  std::map<std::string, std::string> values;
-  std::set<std::string> taken;
-  std::string refusal;
-};
 
 struct KernelsBuildPass
     : PassWrapper<KernelsBuildPass, OperationPass<ModuleOp>> {
@@ -289,6 +224,18 @@ static void buildRopeAppendKernel(const Request &r) {
   buildRopeAppend(r.builder, r.label, r.heads(), tile, r.step());
 }
 
+static void buildAppendKernel(const Request &r) {
+  RopeTile tile;
+  tile.tokens = r.settings.integer("tokens", tile.tokens);
+  tile.packsHeads = r.settings.flag("packs_heads");
+  tile.waves = r.settings.integer("waves", tile.waves);
+  if (tile.packsHeads && tile.tokens != 1) {
+    return r.settings.refuse("expected heads of one token, got tokens:" +
+                             Twine(tile.tokens));
+  }
+  buildAppend(r.builder, r.label, r.heads(), tile, r.step());
+}
+
 static void buildPrefillKernel(const Request &r) {
   Settings &s = r.settings;
   PrefillTile tile;
@@ -354,6 +301,7 @@ families() {
           {"elementwise", buildElementwiseKernel},
           {"gather", buildGatherKernel},
           {"rope-append", buildRopeAppendKernel},
+          {"append", buildAppendKernel},
           {"attention-prefill", buildPrefillKernel},
           {"attention-decode", [](auto &r) { buildDecodePart(r, false); }},
           {"attention-combine", [](auto &r) { buildDecodePart(r, true); }},

@@ -291,6 +291,14 @@ FlatSymbolRefAttr Library::ropeAppend(const HeadShape &shape, bool isDecode,
   });
 }
 
+FlatSymbolRefAttr Library::append(const HeadShape &shape, bool isDecode) {
+  StringRef kind = isDecode ? "append_decode" : "append_prefill";
+  StepRange sizes = {allSequences(), {1, isDecode ? 1 : options.maxTokens}};
+  return once(nameOf(kind, shape), [&](const Label &label) {
+    buildAppend(builder, label, shape, tiling.append(shape, isDecode), sizes);
+  });
+}
+
 FlatSymbolRefAttr Library::prefill(const HeadShape &shape) {
   StepRange sizes = {allSequences(), {1, options.maxTokens}};
   return once(nameOf("attention_prefill", shape), [&](const Label &label) {

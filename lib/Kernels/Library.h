@@ -37,6 +37,7 @@ public:
   mlir::FlatSymbolRefAttr gather(const GatherShape &shape);
   mlir::FlatSymbolRefAttr ropeAppend(const HeadShape &shape, bool isDecode,
                                      const SumParts &sums);
+  mlir::FlatSymbolRefAttr append(const HeadShape &shape, bool isDecode);
   mlir::FlatSymbolRefAttr prefill(const HeadShape &shape);
   const DecodeTile &decodeTile(const HeadShape &shape);
   /// The kernel of a part of the keys, or of all.

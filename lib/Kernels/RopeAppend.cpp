@@ -14,8 +14,8 @@
 
 #include "lib/Kernels/Families.h"
 #include "lib/Kernels/KernelBuilder.h"
+#include "lib/Kernels/NewRows.h"
 #include "lib/Kernels/RopeSource.h"
-#include "lib/Kernels/Sequences.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -26,23 +26,13 @@ using namespace modelc::schedule;
 static constexpr int64_t kDynamic = ShapedType::kDynamic;
 
 namespace {
-/// A head's rows in a buffer: where columns begin is added.
-struct HeadPlace {
-  Place place;
-  Place from(KernelBuilder &k, int64_t column) const {
-    Place shifted = place;
-    shifted.offsets.back() = k.constant(column);
-    return shifted;
-  }
-};
-
 struct RopeAppend {
   KernelBuilder &k;
   const HeadShape &shape;
   const RopeTile &tile;
   RopeSource source;
-  Value rope, q, keys, values, keyScale, valueScale;
-  SequenceArguments sequences;
+  NewRows rows;
+  Value rope, q;
   /// In the parts of half a head.
   SmallVector<Value, 2> cosines, sines;
 
@@ -58,7 +48,6 @@ struct RopeAppend {
     return head + static_cast<double>(shape.group());
   }
   void declare();
-  Value inverseOf(StringRef name, Value scale);
   Head loadHalves(int64_t rows, const Place &from);
   Head loadValues(const Place &from);
   void storeRotated(const Head &head, const HeadPlace &to, Type type,
@@ -66,9 +55,6 @@ struct RopeAppend {
   void storeValues(const Head &head, const HeadPlace &to, Value factor);
   void loadTable(const Sequence &sequence, Scalar position);
   HeadPlace rotatedAt(const Sequence &sequence, Scalar row, Scalar head) const;
-  HeadPlace cacheRows(Value cache, const Sequence &sequence, Scalar position,
-                      Scalar kvHead, Scalar cacheRow);
-  Scalar cacheRowOf(const Sequence &sequence, Scalar position);
   void ownTokens(const Sequence &sequence, Scalar first, Scalar kvHead);
 };
 } // namespace
@@ -76,25 +62,9 @@ struct RopeAppend {
 void RopeAppend::declare() {
   source.declare(shape);
   rope = k.buffer("rope", {kDynamic, 2, half()}, k.f32());
-  sequences = SequenceArguments::declare(k);
+  rows.sequences = SequenceArguments::declare(k);
   q = k.buffer("q", {kDynamic, shape.heads, shape.headDim}, shape.element);
-  SmallVector<int64_t> cache = {kDynamic, shape.kvHeads, shape.headDim};
-  keys = k.buffer("k_cache", cache, shape.cacheElement);
-  values = k.buffer("v_cache", cache, shape.cacheElement);
-  if (shape.isScaled()) {
-    keyScale = k.buffer("k_scale", {1}, k.f32());
-    valueScale = k.buffer("v_scale", {1}, k.f32());
-  }
-}
-
-/// 1 / scale as a 1 x 1 tile; null for a cache without scales.
-Value RopeAppend::inverseOf(StringRef name, Value scale) {
-  if (!scale) {
-    return {};
-  }
-  Value loaded = k.load(name, {1, 1}, at(scale, {k.constant(0)}).walks(0, 0));
-  return k.map(("inverse_" + name).str(), k.f32(), loaded,
-               [&](Element e) { return k.number(k.f32(), 1) / e[0]; });
+  rows.declareCache();
 }
 
 /// Both halves of the rows of a head, in the parts of the table.
@@ -147,18 +117,8 @@ void RopeAppend::storeRotated(const Head &head, const HeadPlace &to, Type type,
 void RopeAppend::storeValues(const Head &head, const HeadPlace &to,
                              Value factor) {
   for (const Loaded &own : head) {
-    Value v = source.finished("v", own.left);
-    if (!factor && source.sums) {
-      v = k.map("v", shape.cacheElement, v,
-                [&](Element e) { return convert(e[0], shape.cacheElement); });
-    }
-    if (factor) {
-      v = k.map("v", shape.cacheElement, {v, factor}, [&](Element e) {
-        return convertSaturated(convert(e[0], k.f32()) * e[1],
-                                shape.cacheElement);
-      });
-    }
-    k.store(v, to.from(k, own.column));
+    k.store(rows.stored("v", source.finished("v", own.left), factor),
+            to.from(k, own.column));
   }
 }
 
@@ -185,31 +145,6 @@ HeadPlace RopeAppend::rotatedAt(const Sequence &sequence, Scalar row,
                           : place.walks(0, 2).valid({sequence.end})};
 }
 
-/// One token has one row of the cache, whose page is known before it is
-/// written.
-Scalar RopeAppend::cacheRowOf(const Sequence &sequence, Scalar position) {
-  if (tile.tokens > 1) {
-    return {};
-  }
-  auto size = static_cast<double>(shape.pageSize);
-  Scalar page = k.loadIndex(
-      "page", at(sequences.pages, {sequence.index, position / size}), "0");
-  return k.name("cache_row", page * size + position % shape.pageSize);
-}
-
-HeadPlace RopeAppend::cacheRows(Value cache, const Sequence &sequence,
-                                Scalar position, Scalar kvHead,
-                                Scalar cacheRow) {
-  Scalar zero = k.constant(0);
-  if (cacheRow) {
-    return {at(cache, {cacheRow, kvHead, zero}).walks(0, 2)};
-  }
-  return {at(cache, {position, kvHead, zero})
-              .walks(0, 2)
-              .pages(sequences.pages, sequence.index, shape.pageSize)
-              .valid({sequence.context})};
-}
-
 /// In a decode step all that is loaded is on its way before anything is stored:
 /// one wait for memory in place of five.
 void RopeAppend::ownTokens(const Sequence &sequence, Scalar first,
@@ -219,8 +154,8 @@ void RopeAppend::ownTokens(const Sequence &sequence, Scalar first,
   Scalar firstHead =
       k.name("first_head", kvHead * static_cast<double>(shape.group()));
   loadTable(sequence, position);
-  Scalar cacheRow = cacheRowOf(sequence, position);
-  auto rowsOf = [&](Scalar head) {
+  Scalar cacheRow = rows.cacheRowOf(sequence, position);
+  auto sourceOf = [&](Scalar head) {
     return source.at(row, head, /*areHeads=*/false, sequence.end);
   };
   Head queries;
@@ -231,22 +166,24 @@ void RopeAppend::ownTokens(const Sequence &sequence, Scalar first,
   } else {
     k.loop("member", k.constant(shape.group()), "", [&](Scalar member) {
       Scalar head = firstHead + member;
-      Head own = loadHalves(tile.tokens, rowsOf(head));
+      Head own = loadHalves(tile.tokens, sourceOf(head));
       storeRotated(own, rotatedAt(sequence, row, head), shape.element);
     });
   }
   Scalar key = kvHead + static_cast<double>(shape.heads);
-  Head newKeys = loadHalves(tile.tokens, rowsOf(key));
-  Head newValues = loadValues(rowsOf(key + static_cast<double>(shape.kvHeads)));
-  Value keyFactor = inverseOf("k_scale", keyScale);
-  Value valueFactor = inverseOf("v_scale", valueScale);
+  Head newKeys = loadHalves(tile.tokens, sourceOf(key));
+  Head newValues =
+      loadValues(sourceOf(key + static_cast<double>(shape.kvHeads)));
+  Value keyFactor = rows.inverseOf("k_scale", rows.keyScale);
+  Value valueFactor = rows.inverseOf("v_scale", rows.valueScale);
   if (tile.packsHeads) {
     storeRotated(queries, rotatedAt(sequence, row, firstHead), shape.element);
   }
-  storeRotated(newKeys, cacheRows(keys, sequence, position, kvHead, cacheRow),
+  storeRotated(newKeys,
+               rows.at(rows.keys, sequence, position, kvHead, cacheRow),
                shape.cacheElement, keyFactor);
   storeValues(newValues,
-              cacheRows(values, sequence, position, kvHead, cacheRow),
+              rows.at(rows.values, sequence, position, kvHead, cacheRow),
               valueFactor);
 }
 
@@ -254,26 +191,13 @@ KernelOp kernels::buildRopeAppend(OpBuilder &builder, const Label &label,
                                   const HeadShape &shape, const RopeTile &tile,
                                   StepRange sizes) {
   KernelBuilder k(builder, label.symbol, label.op, tile.waves);
-  RopeAppend kernel = {k,  shape, tile, {k, tile.sums}, {}, {}, {}, {}, {}, {},
+  RopeAppend kernel = {k,  shape, tile, {k, tile.sums}, {k, shape, tile}, {},
                        {}, {},    {}};
   kernel.declare();
-  k.size("tokens", 1, sizes.sequences.maximum * sizes.longest.maximum);
-  Scalar count =
-      k.size("sequences", sizes.sequences.minimum, sizes.sequences.maximum);
-  Scalar longest =
-      k.size("longest", sizes.longest.minimum, sizes.longest.maximum);
-  Scalar pages = k.size("pages_per_sequence", 1, INT32_MAX);
-  k.bindExtent(kernel.sequences.pages, 1, pages);
-  Scalar tiles = k.name("tiles", ceilDiv(longest, tile.tokens));
-  k.grid({{"sequence", count},
-          {"tile", tiles},
-          {"kv_head", k.constant(shape.kvHeads)}},
-         [&](ArrayRef<Scalar> index) {
-           Sequence sequence = kernel.sequences.load(k, index[0]);
-           Scalar first =
-               k.name("first", index[1] * static_cast<double>(tile.tokens));
-           k.when(first < sequence.count, kLiveTiles,
-                  [&] { kernel.ownTokens(sequence, first, index[2]); });
-         });
+  kernel.rows.overTokens(
+      sizes, /*ownsAllHeads=*/false,
+      [&](const Sequence &sequence, Scalar first, Scalar kvHead) {
+        kernel.ownTokens(sequence, first, kvHead);
+      });
   return k.finish(label.note);
 }

@@ -80,15 +80,26 @@ RowTile Tiling::piece(int64_t columns) const {
   return tile;
 }
 
-RopeTile Tiling::rope(const HeadShape &shape, bool isDecode) const {
+/// Of new tokens, or of heads of one token, with so many elements to a lane.
+static RopeTile rowsOfStep(const Execution &execution, bool isDecode,
+                           int64_t heads, int64_t columns, int64_t perLane) {
   RopeTile tile;
   tile.packsHeads = isDecode;
   tile.tokens = isDecode ? 1 : 16;
-  int64_t rows = isDecode ? llvm::PowerOf2Ceil(shape.group()) : tile.tokens;
-  int64_t elements = rows * shape.headDim / 2;
-  tile.waves = llvm::bit_floor<uint64_t>(
-      std::clamp<int64_t>(elements / (target.execution.waveSize * 4), 1, 4));
+  int64_t rows = isDecode ? llvm::PowerOf2Ceil(heads) : tile.tokens;
+  tile.waves = llvm::bit_floor<uint64_t>(std::clamp<int64_t>(
+      rows * columns / (execution.waveSize * perLane), 1, 4));
   return tile;
+}
+
+RopeTile Tiling::rope(const HeadShape &shape, bool isDecode) const {
+  return rowsOfStep(target.execution, isDecode, shape.group(),
+                    shape.headDim / 2, 4);
+}
+
+RopeTile Tiling::append(const HeadShape &shape, bool isDecode) const {
+  return rowsOfStep(target.execution, isDecode, shape.kvHeads, shape.headDim,
+                    kElementsPerLane);
 }
 
 SampleTile Tiling::sample(const SampleShape &shape) const {

@@ -108,6 +108,7 @@ public:
                                              const NormShape *norm) const;
 
   RopeTile rope(const HeadShape &shape, bool isDecode) const;
+  RopeTile append(const HeadShape &shape, bool isDecode) const;
   /// Candidates in order, most queries first.
   llvm::SmallVector<PrefillTile> candidates(const HeadShape &shape) const;
   /// The best candidate. `builder` is where kernels may be built for a moment.

@@ -121,6 +121,9 @@ public:
               Plain{at("out")}, tensors.extent("out", 0) * columns, 0);
     } else if (kind == "rope_append") {
       rope();
+    } else if (kind == "append") {
+      append("k", "k_cache");
+      append("v", "v_cache");
     } else if (kind == "attention_prefill" || kind == "attention_decode") {
       attention();
     } else if (kind == "sample") {
@@ -213,6 +216,11 @@ private:
     compare(part(heads + kvHeads, kvHeads, false),
             Cached{at("v_cache"), place(), kvHeads, width},
             tokens * kvHeads * width, isWhole ? 0 : kBf16);
+  }
+  void append(const char *rows, const char *cache) {
+    int64_t heads = tensors.extent(cache, 1), width = tensors.extent(cache, 2);
+    compare(Plain{at(rows)}, Cached{at(cache), place(), heads, width},
+            of.batch.tokens() * heads * width, 0);
   }
   void attention() {
     Attention wanted = {at("q"),

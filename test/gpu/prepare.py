@@ -177,7 +177,7 @@ def least_bytes(kind, name, shape, element, step, sizes):
     rows = shape[0]
     if name in ("k_cache", "v_cache"):
         tokens = step.sizes["sequences"] * step.sizes["context"]
-        rows = sizes["tokens"] if kind == "rope_append" else tokens
+        rows = sizes["tokens"] if kind in ("append", "rope_append") else tokens
     elif name == "table":
         rows = sizes["m"]
     elif name == "rope":

@@ -78,7 +78,7 @@ static void fillTable(Allocation<float> &table) {
 
 namespace {
 struct Outcome {
-  std::vector<double> results, reference, lastBits;
+  std::vector<double> results, reference, errors;
   int saturated = 0;
 
   void add(bf16 value, double exact) {
@@ -88,16 +88,13 @@ struct Outcome {
   void addCached(bf16 value, double exact, double) { add(value, exact); }
   /// The error in units of the last bit: at most half of it.
   void addCached(f8 value, double exact, double scale) {
-    double wanted = std::clamp(exact / scale, -kLimit, kLimit);
-    saturated += std::fabs(wanted) == kLimit;
-    int exponent = std::max(std::ilogb(wanted), 1 - kEightBits.bias);
-    double error = asDouble(value) - wanted;
-    lastBits.push_back(1 + error / std::ldexp(1, exponent - 3));
+    saturated += std::fabs(exact / scale) >= kLimit;
+    errors.push_back(1 + lastBits(value, exact / scale));
   }
   void print() const {
-    if (!lastBits.empty()) {
-      std::vector<double> ones(lastBits.size(), 1);
-      compare("cache", lastBits, ones, 0.51);
+    if (!errors.empty()) {
+      std::vector<double> ones(errors.size(), 1);
+      compare("cache", errors, ones, 0.51);
       std::printf("%s saturate\n", saturated > 20 ? "some" : "too few");
     }
     compare("rope", results, reference, 1.0 / 200);

@@ -36,6 +36,12 @@ inline f8 asF8(double x) {
   return {uint8_t(emulator::encode(kEightBits, float(x)))};
 }
 inline double asDouble(f8 x) { return emulator::decode(kEightBits, x.bits); }
+/// How far it is from a number, saturated, in units of the last bit.
+inline double lastBits(f8 x, double exact) {
+  double wanted = std::clamp(exact, -kLimit, kLimit);
+  int exponent = std::max(std::ilogb(wanted), 1 - kEightBits.bias);
+  return std::fabs(asDouble(x) - wanted) / std::ldexp(1, exponent - 3);
+}
 
 /// The element type of caches and their scales; arguments that only caches of 8
 /// bits have.

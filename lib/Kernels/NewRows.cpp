@@ -1,0 +1,95 @@
+#include "lib/Kernels/NewRows.h"
+
+using namespace mlir;
+using namespace modelc;
+using namespace modelc::kernels;
+using namespace modelc::schedule;
+
+static constexpr int64_t kDynamic = ShapedType::kDynamic;
+
+void NewRows::declareCache() {
+  SmallVector<int64_t> cache = {kDynamic, shape.kvHeads, shape.headDim};
+  keys = k.buffer("k_cache", cache, shape.cacheElement);
+  cache.back() = shape.valueDim;
+  values = k.buffer("v_cache", cache, shape.cacheElement);
+  if (shape.isScaled()) {
+    keyScale = k.buffer("k_scale", {1}, k.f32());
+    valueScale = k.buffer("v_scale", {1}, k.f32());
+  }
+}
+
+Scalar NewRows::cacheRowOf(const Sequence &sequence, Scalar position) {
+  if (tile.tokens > 1) {
+    return {};
+  }
+  auto size = static_cast<double>(shape.pageSize);
+  Scalar page = k.loadIndex(
+      "page", kernels::at(sequences.pages, {sequence.index, position / size}),
+      "0");
+  return k.name("cache_row", page * size + position % shape.pageSize);
+}
+
+HeadPlace NewRows::at(Value cache, const Sequence &sequence, Scalar position,
+                      Scalar kvHead, Scalar cacheRow) {
+  Scalar zero = k.constant(0);
+  if (!kvHead) {
+    return {kernels::at(cache, {cacheRow, zero, zero})
+                .walks(1, 2)
+                .valid({k.constant(shape.kvHeads)})};
+  }
+  if (cacheRow) {
+    return {kernels::at(cache, {cacheRow, kvHead, zero}).walks(0, 2)};
+  }
+  return {kernels::at(cache, {position, kvHead, zero})
+              .walks(0, 2)
+              .pages(sequences.pages, sequence.index, shape.pageSize)
+              .valid({sequence.context})};
+}
+
+Value NewRows::inverseOf(StringRef name, Value scale) {
+  if (!scale) {
+    return {};
+  }
+  Value loaded =
+      k.load(name, {1, 1}, kernels::at(scale, {k.constant(0)}).walks(0, 0));
+  return k.map(("inverse_" + name).str(), k.f32(), loaded,
+               [&](Element e) { return k.number(k.f32(), 1) / e[0]; });
+}
+
+void NewRows::overTokens(
+    StepRange sizes, bool ownsAllHeads,
+    llvm::function_ref<void(const Sequence &, Scalar, Scalar)> body) {
+  k.size("tokens", 1, sizes.sequences.maximum * sizes.longest.maximum);
+  Scalar count =
+      k.size("sequences", sizes.sequences.minimum, sizes.sequences.maximum);
+  Scalar longest =
+      k.size("longest", sizes.longest.minimum, sizes.longest.maximum);
+  Scalar pages = k.size("pages_per_sequence", 1, INT32_MAX);
+  k.bindExtent(sequences.pages, 1, pages);
+  Scalar tiles = k.name("tiles", ceilDiv(longest, tile.tokens));
+  SmallVector<Axis> axes = {{"sequence", count}, {"tile", tiles}};
+  if (!ownsAllHeads) {
+    axes.push_back({"kv_head", k.constant(shape.kvHeads)});
+  }
+  k.grid(axes, [&](ArrayRef<Scalar> index) {
+    Sequence sequence = sequences.load(k, index[0]);
+    Scalar first = k.name("first", index[1] * static_cast<double>(tile.tokens));
+    k.when(first < sequence.count, kLiveTiles,
+           [&] { body(sequence, first, ownsAllHeads ? Scalar() : index[2]); });
+  });
+}
+
+Value NewRows::stored(StringRef name, Value tile, Value factor) {
+  if (factor) {
+    return k.map(name, shape.cacheElement, {tile, factor}, [&](Element e) {
+      return convertSaturated(convert(e[0], k.f32()) * e[1],
+                              shape.cacheElement);
+    });
+  }
+  bool isStored =
+      cast<TileType>(tile.getType()).getElementType() == shape.cacheElement;
+  return isStored ? tile
+                  : k.map(name, shape.cacheElement, tile, [&](Element e) {
+                      return convert(e[0], shape.cacheElement);
+                    });
+}
