@@ -69,7 +69,8 @@ std::string MeasuredRow::shape() const {
   } else if (elements > 0) {
     os << " " << devices << " devices, " << elements / rows() << " columns";
   } else {
-    os << " heads " << heads << ":" << kvHeads << " of " << headDim;
+    os << (rotates ? " rotated" : "") << " heads " << heads << ":" << kvHeads
+       << " of " << headDim;
   }
   return text;
 }
@@ -229,6 +230,8 @@ llvm::LogicalResult Table::readShape(MeasuredRow &row) {
   }
   row.kvHeads = row.kvHeads == 0 ? row.heads : row.kvHeads;
   row.kind = row.newTokens == 1 ? Measurement::Decode : Measurement::Prefill;
+  StringRef engine = row.source;
+  row.rotates = !engine.starts_with("vllm") && !engine.starts_with("sglang");
   return llvm::success();
 }
 

@@ -1,9 +1,8 @@
 //===- Measured.h - Tables of measured kernels ----------------------------===//
 //
 // One row is one kernel that somebody timed: a product of matrices, attention
-// over new or cached tokens with what rotates and appends them, or an
-// all-reduce. Columns are found by name, as in
-// the public tables of aiconfigurator and AITER:
+// over new or cached tokens with what appends them, or an all-reduce. Columns
+// are found by name, as in the public tables of aiconfigurator and AITER:
 //
 //   product     chip | gpu, dtype | gemm_dtype, m, n, k
 //   attention   gpu, attn_dtype, kv_cache_dtype, batch_size, isl, step,
@@ -43,6 +42,10 @@ struct MeasuredRow {
   /// Of attention: new tokens of each sequence, tokens before them.
   int64_t sequences = 0, newTokens = 0, past = 0;
   int64_t heads = 0, kvHeads = 0, headDim = 0, window = 0;
+  /// Of attention: its layer rotates queries and keys itself. In vLLM and
+  /// SGLang the model has done so (collectors of aiconfigurator commit
+  /// 095f58a).
+  bool rotates = true;
   int64_t devices = 1, elements = 0; ///< of an all-reduce, for each device
   double seconds = 0;
 
@@ -52,6 +55,8 @@ struct MeasuredRow {
   std::string reasonAgainst() const;
   /// The rows that share a graph have the same.
   std::string shape() const;
+  /// Of attention: columns of all queries, keys and values of a token.
+  int64_t headColumns() const { return (heads + 2 * kvHeads) * headDim; }
   /// Rows of the graph's tensors: m, new tokens of all, rows of the exchange.
   int64_t rows() const;
   /// Floating point operations, and bytes that must be read or written once.

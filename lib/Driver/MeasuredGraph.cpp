@@ -87,37 +87,61 @@ static std::string linear(const MeasuredRow &row) {
                     .str());
 }
 
+/// `{1}` columns for each token as %`{0}`.
+static std::string embedded(StringRef name, int64_t columns) {
+  return formatv(R"(
+  %{0}_rows = model.weight ["{0}"] : tensor<2x{1}xbf16>
+  %{0} = model.embed %tokens, %{0}_rows : tensor<?xi32>, tensor<2x{1}xbf16> -> tensor<?x{1}xbf16>)",
+                 name, columns)
+      .str();
+}
+
+/// What fills the cache %c of a layer, as %new; the queries are %q behind it.
+static std::string append(const MeasuredRow &row, StringRef cache) {
+  int64_t columns = row.heads * row.headDim;
+  if (row.rotates) {
+    return formatv(R"(
+    %q, %new = model.rope_append %x, %c, %batch theta 1.0e4 : tensor<?x{0}xbf16>, {1} -> tensor<?x{2}xbf16>)",
+                   row.headColumns(), cache, columns)
+        .str();
+  }
+  return formatv(R"(
+    %new = model.append %k, %k, %c, %batch : tensor<?x{0}xbf16>, {1})",
+                 row.kvHeads * row.headDim, cache)
+      .str();
+}
+
 static std::string attention(const MeasuredRow &row) {
   int64_t columns = row.heads * row.headDim;
-  int64_t all = columns + 2 * row.kvHeads * row.headDim;
   bool isNarrow = row.cacheType == "fp8";
   std::string cache =
       formatv("!model.cache<kv_heads = {0}, head_dim = {1}, {2}, page = 64>",
               row.kvHeads, row.headDim, isNarrow ? "f8E4M3FN" : "bf16")
           .str();
-  StringRef scales = isNarrow ? R"(
+  std::string inputs = embedded("start", columns);
+  if (!row.rotates) {
+    inputs += embedded("q", columns) + embedded("k", row.kvHeads * row.headDim);
+  }
+  inputs += isNarrow ? R"(
   %ks = model.weight ["k_scale"] stored f32 : tensor<1xf32>
   %vs = model.weight ["v_scale"] stored f32 : tensor<1xf32>)"
-                              : "";
+                     : "";
   std::string made =
       isNarrow ? "scaled %ks, %vs : " + cache + ", tensor<1xf32>, tensor<1xf32>"
                : ": " + cache;
   std::string body = formatv(R"({1}
-  %rows = model.weight ["start"] : tensor<2x{0}xbf16>
-  %start = model.embed %tokens, %rows : tensor<?xi32>, tensor<2x{0}xbf16> -> tensor<?x{0}xbf16>
   %g = model.weight ["norm"] : tensor<{0}xbf16>
   %z = model.layers 1 carry (%h = %start : tensor<?x{0}xbf16>) {{
-    %c = model.cache {2}
-    %q, %new = model.rope_append %x, %c, %batch theta 1.0e4 : tensor<?x{4}xbf16>, {3} -> tensor<?x{0}xbf16>
+    %c = model.cache {2}{4}
     %a = model.attention %q, %new, %batch : tensor<?x{0}xbf16>, {3}
     %r = model.add %h, %a : tensor<?x{0}xbf16>
     model.yield %r : tensor<?x{0}xbf16>
   }
   %y = model.norm %z, %g eps 1.0e-5 : tensor<?x{0}xbf16>, tensor<{0}xbf16> -> tensor<?x{0}xbf16>)",
-                             columns, scales, made, cache, all)
+                             columns, inputs, made, cache, append(row, cache))
                          .str();
   StringRef phase = row.kind == Measurement::Prefill ? "prefill" : "decode";
-  return around("", phase, all, columns, body);
+  return around("", phase, row.headColumns(), columns, body);
 }
 
 /// What reads the sum is no norm, which would add up itself.

@@ -119,7 +119,8 @@ static bool isMeasured(const MeasuredRow &row, StringRef label) {
     return label.starts_with(kSubject) && label.ends_with("all_reduce");
   case Measurement::Prefill:
   case Measurement::Decode:
-    return label.starts_with("attention") || label == "rope_append";
+    return label.starts_with("attention") || label == "rope_append" ||
+           label == "append";
   }
   llvm_unreachable("all kinds are measured by label");
 }
@@ -146,7 +147,8 @@ static void leaveInCache(const MeasuredRow &row, const Target &target,
                          CostOptions &options) {
   const Cache &cache = target.cache;
   if (row.bytesOfTurn() <= std::max<double>(cache.l2Bytes, cache.llcBytes)) {
-    options.resident = {"a", "w", "x", "q", "k_cache", "v_cache"};
+    options.resident = {"a", "w",   "x",       "q",      "k",
+                        "v", "qkv", "k_cache", "v_cache"};
   }
 }
 
