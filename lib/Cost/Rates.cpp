@@ -52,6 +52,10 @@ double Rates::matrixEfficiency(llvm::StringRef type) const {
   return view == View::Bound ? 1 : valueFor(target.efficiency.matrix, type, 1);
 }
 
+bool Rates::stalls() const {
+  return view != View::Bound && target.execution.exp2StallsMatrix;
+}
+
 /// Amount over rate; a machine without the unit has none of its work.
 static double over(double amount, double rate) {
   return amount > 0 && rate > 0 ? amount / rate : 0;
@@ -74,7 +78,9 @@ Clocks Rates::clocksOf(const Amounts &amounts) const {
                               std::max(1.0, loaded / reached));
   }
   set(Resource::Vector, over(amounts.vector, execution.fp32FlopPerClock / 2));
-  set(Resource::Exp2, over(amounts.exp2, execution.exp2PerClock));
+  double exponentials = over(amounts.exp2, execution.exp2PerClock);
+  set(Resource::Exp2, exponentials);
+  clocks[unsigned(Resource::Matrix)] += stalls() ? exponentials : 0;
   set(Resource::Convert, over(amounts.convert, execution.convertPerClock));
   set(Resource::Shared, over(amounts.sharedBytes, target.shared.bytesPerClock) +
                             amounts.sharedClocks);

@@ -23,7 +23,7 @@ static std::vector<std::string> factsOf(Resource resource, const MmaRow *row,
         row ? keyFor(rates.target.efficiency.matrix, row->ratedType()).str()
             : "";
     return with("mma." + (row ? row->name : "") + ".rate",
-                {"efficiency.matrix." + type});
+                {"efficiency.matrix." + type, "execution.exp2_stalls_matrix"});
   }
   case Resource::Vector:
     return {"execution.fp32"};
@@ -51,8 +51,8 @@ static std::vector<std::string> factsOf(Resource resource, const MmaRow *row,
 /// The sum over the steps of a block of what a resource is asked.
 static std::string demand(Resource resource, const Body &block,
                           const TrafficByAccess &traffic,
-                          const KernelWork &work) {
-  double amount = 0;
+                          const KernelWork &work, const Rates &rates) {
+  double amount = 0, exponentials = 0;
   double groups = std::max(1.0, work.workgroups());
   for (const Step &step : block.steps) {
     const Amounts &a = step.amounts;
@@ -70,10 +70,14 @@ static std::string demand(Resource resource, const Body &block,
                                       bytes ? bytes->memory / all : 0,
                                       a.linkBytes};
     amount += step.executions * perResource[unsigned(resource)];
+    exponentials += rates.stalls() ? step.executions * a.exp2 : 0;
   }
   switch (resource) {
   case Resource::Matrix:
-    return formatQuantity(amount, "flop");
+    return formatQuantity(amount, "flop") +
+           (exponentials > 0 ? " and " + formatQuantity(exponentials, "op") +
+                                   " of exponentials"
+                             : "");
   case Resource::Vector:
   case Resource::Exp2:
   case Resource::Convert:
@@ -131,8 +135,9 @@ static Term blockTerm(const KernelWork &work, const TrafficByAccess &traffic,
     Term part{resourceName(resource).str(),
               time.resources[i],
               "clk",
-              demand(resource, block, traffic, work) + " a trip of each of " +
-                  number(round.load.perUnit) + " workgroups on a unit",
+              demand(resource, block, traffic, work, rates) +
+                  " a trip of each of " + number(round.load.perUnit) +
+                  " workgroups on a unit",
               factsOf(resource, rowOf(block), rates),
               {}};
     term.children.push_back(std::move(part));

@@ -103,6 +103,9 @@ static const std::vector<Field<Target>> kTargetFields = {
           kPositive),
     field("execution.exp2", &T::execution, &Execution::exp2PerClock, "op/clk",
           "exponentials of a unit", kPositive),
+    field("execution.exp2_stalls_matrix", &T::execution,
+          &Execution::exp2StallsMatrix, "",
+          "exponentials and products were only ever seen in turns", kOptional),
     field("execution.convert", &T::execution, &Execution::convertPerClock,
           "op/clk", "narrowing float conversions of a unit", kPositive),
 

@@ -1,9 +1,17 @@
 // RUN: %modelc-opt %s --schedule-print-cost="target=toy targets-dir=%src_root/test/targets sizes=m:128 explain" -o /dev/null | FileCheck %s
+// RUN: rm -rf %t && mkdir %t && sed 's/^exp2 = /exp2_stalls_matrix = true\n&/' %src_root/test/targets/toy.toml > %t/toy.toml
+// RUN: %modelc-opt %s --schedule-print-cost="target=toy targets-dir=%t sizes=m:128 explain" -o /dev/null | FileCheck %s --check-prefix=STALLS
 // Exponentials that the vector units take leave their own unit to the others.
 
 // 128 x 128 exponentials / 10 op/clk = 1638 clk.
 // CHECK-LABEL: kernel whole
+// CHECK-NOT: matrix unit
 // CHECK: exponentials: 1638 clk
+// Where products stand still meanwhile, an expectation counts them there too.
+// STALLS-LABEL: kernel whole
+// STALLS: matrix unit: 1638 clk = 0 flop and 16.4 kop of exponentials a trip
+// STALLS-SAME: execution.exp2_stalls_matrix
+// STALLS: exponentials: 1638 clk
 schedule.kernel @whole(%d: !schedule.buffer<?x128xf32>, %m: index)
     guard [#schedule.range<"m", 1 to 16384>] attributes {waves = 4 : i64} {
   %c0 = arith.constant 0 : index
