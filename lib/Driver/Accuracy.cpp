@@ -203,6 +203,7 @@ static llvm::LogicalResult loadMachines(ArrayRef<MeasuredRow> rows, bool own,
     }
     if (own) {
       target->engines.clear();
+      target->attentionEngines.clear();
     }
     machines.emplace(row.chip, std::move(*target));
   }

@@ -69,8 +69,8 @@ std::string MeasuredRow::shape() const {
   } else if (elements > 0) {
     os << " " << devices << " devices, " << elements / rows() << " columns";
   } else {
-    os << (rotates ? " rotated" : "") << " heads " << heads << ":" << kvHeads
-       << " of " << headDim;
+    os << " heads " << heads << ":" << kvHeads << " of " << headDim << " in "
+       << engine();
   }
   return text;
 }
@@ -104,8 +104,10 @@ double MeasuredRow::bytes() const {
   if (elements > 0) {
     return bytesOf(type) * elements;
   }
-  return bytesOf(cacheType) * 2.0 * sequences * (past + newTokens) * kvHeads *
-         headDim;
+  double keysAndValues =
+      2.0 * sequences * (past + newTokens) * kvHeads * headDim;
+  double queriesAndResults = 2.0 * rows() * heads * headDim;
+  return bytesOf(cacheType) * keysAndValues + bytesOf(type) * queriesAndResults;
 }
 
 double MeasuredRow::bytesOfTurn() const {
@@ -230,8 +232,7 @@ llvm::LogicalResult Table::readShape(MeasuredRow &row) {
   }
   row.kvHeads = row.kvHeads == 0 ? row.heads : row.kvHeads;
   row.kind = row.newTokens == 1 ? Measurement::Decode : Measurement::Prefill;
-  StringRef engine = row.source;
-  row.rotates = !engine.starts_with("vllm") && !engine.starts_with("sglang");
+  row.rotates = row.engine() != "vllm" && row.engine() != "sglang";
   return llvm::success();
 }
 

@@ -55,6 +55,10 @@ struct MeasuredRow {
   std::string reasonAgainst() const;
   /// The rows that share a graph have the same.
   std::string shape() const;
+  /// The software without its version.
+  llvm::StringRef engine() const {
+    return llvm::StringRef(source).split(' ').first;
+  }
   /// Of attention: columns of all queries, keys and values of a token.
   int64_t headColumns() const { return (heads + 2 * kvHeads) * headDim; }
   /// Rows of the graph's tensors: m, new tokens of all, rows of the exchange.

@@ -46,6 +46,21 @@ static Target asEnginesRun(const MeasuredRow &row, Target target,
   return target;
 }
 
+/// The attention layer of the engine that was timed, or null.
+static const EngineAttention *attentionOf(const MeasuredRow &row,
+                                          const Target &target) {
+  StringRef phase = row.kind == Measurement::Prefill ? "prefill" : "decode";
+  for (const EngineAttention &engine : target.attentionEngines) {
+    if (isAttention(row) && engine.phase == phase &&
+        llvm::is_contained(engine.names, row.engine()) &&
+        llvm::is_contained(engine.caches, row.cacheType) &&
+        (engine.mostNew == 0 || row.newTokens <= engine.mostNew)) {
+      return &engine;
+    }
+  }
+  return nullptr;
+}
+
 namespace {
 /// The rows of one shape: kernels are chosen once, for all their sizes.
 class ShapePredictor {
@@ -54,6 +69,7 @@ public:
   ShapePredictor(MutableArrayRef<RowPrediction> rows, const Target &target,
                  const EngineKernels *engine)
       : rows(rows), first(*rows.front().row), engine(engine),
+        attention(attentionOf(first, target)),
         target(asEnginesRun(first, target, engine)),
         alone(asAlone(this->target)) {}
   void run();
@@ -67,6 +83,7 @@ private:
   MutableArrayRef<RowPrediction> rows;
   const MeasuredRow &first;
   const EngineKernels *engine;
+  const EngineAttention *attention; ///< null: nothing is known of it
   const Target target, alone;
   /// The first message since it was cleared: the reason of a row, not of the
   /// run.
@@ -82,6 +99,7 @@ CompileOptions ShapePredictor::optionsOfAll() const {
   options.emit = Stage::Schedule;
   options.target = target.identity.name;
   options.engine = engine;
+  options.attentionWorkgroups = attention ? attention->workgroups : 0;
   options.workload = {1, 1, 1};
   RequestShape &workload = options.workload;
   for (const RowPrediction &prediction : rows) {
@@ -159,6 +177,21 @@ static double secondsOfReplay(const MeasuredRow &row, const Target &target) {
   return isAttention(row) ? std::max(0.0, launch.hostLaunch - launch.gap) : 0;
 }
 
+/// What the engine's layer takes beyond a launch of ours: its own launches,
+/// each as long as a kernel that waits for memory once, and what passes between
+/// workgroups; less the launch of what it joins without.
+static double secondsOfEngine(const EngineAttention &engine,
+                              const StepCost &step, const Target &target) {
+  if (step.label == "append" || step.label == "rope_append") {
+    return engine.launches * (target.launch.gap + target.memory.latencyClocks /
+                                                      target.clock.boostHz);
+  }
+  if (step.label.ends_with("combine")) {
+    return engine.joins ? -target.launch.gap : 0;
+  }
+  return engine.between * std::max(1.0, std::ceil(step.cost.rounds));
+}
+
 void ShapePredictor::predict(ModuleOp module, PlanCoster &plans,
                              RowPrediction &prediction) {
   why.clear();
@@ -175,6 +208,9 @@ void ShapePredictor::predict(ModuleOp module, PlanCoster &plans,
   for (const StepCost &step : cost->steps) {
     const Estimate &expectation = step.cost.expectation;
     prediction.seconds += expectation.seconds;
+    if (attention) {
+      prediction.seconds += secondsOfEngine(*attention, step, target);
+    }
     prediction.kernels +=
         (prediction.kernels.empty() ? "" : " + ") +
         (step.cost.name.empty() ? step.label : step.cost.name);
@@ -185,7 +221,9 @@ void ShapePredictor::predict(ModuleOp module, PlanCoster &plans,
     }
   }
   prediction.seconds += secondsOfReplay(*prediction.row, target);
-  prediction.library = engine ? engine->name : "";
+  prediction.library = engine      ? engine->name
+                       : attention ? first.engine().str()
+                                   : "";
 }
 
 /// Tables of the library keep the time of the fastest collective of a size,
@@ -289,7 +327,11 @@ std::vector<RowPrediction> modelc::predict(ArrayRef<MeasuredRow> rows,
     prediction.row = &row;
     prediction.reason = row.reasonAgainst();
     if (prediction.reason.empty()) {
-      shapes[row.chip + " " + row.shape()].push_back(&prediction);
+      const Target &target = machines.at(row.chip);
+      const EngineAttention *engine = attentionOf(row, target);
+      auto number = engine ? engine - target.attentionEngines.data() : -1;
+      shapes[row.chip + " " + row.shape() + " " + std::to_string(number)]
+          .push_back(&prediction);
     }
   }
   llvm::DefaultThreadPool pool;

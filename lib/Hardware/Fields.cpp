@@ -348,11 +348,36 @@ static const std::vector<Field<EngineKernels>> kEngineFields = {
           "names of rows of [[mma]]"),
 };
 
+static const std::vector<Field<EngineAttention>> kAttentionEngineFields = {
+    field("names", &EngineAttention::names, "",
+          "of engines, as tables of measurements begin their source with"),
+    field("caches", &EngineAttention::caches, "",
+          "types of the cache, as tables of measurements name them"),
+    field("phase", &EngineAttention::phase, "", "prefill or decode"),
+    field("most_new", &EngineAttention::mostNew, "",
+          "new tokens of a sequence, absent = any; the first row holds",
+          kOptional),
+    field("launches", &EngineAttention::launches, "",
+          "before those that append and attend, absent = none", kOptional),
+    field("workgroups", &EngineAttention::workgroups, "",
+          "that a unit runs at once, absent = as many as there is room for",
+          kOptional),
+    field("between", &EngineAttention::between, "s",
+          "from one workgroup of a unit to its next, beyond ours, absent = 0",
+          kOptional),
+    field("joins", &EngineAttention::joins, "",
+          "parts of keys are joined without another launch, absent = no",
+          kOptional),
+};
+
 const std::vector<Field<Target>> &targetFields() { return kTargetFields; }
 const std::vector<Field<MmaRow>> &mmaFields() { return kMmaFields; }
 const std::vector<Field<SharedAccess>> &accessFields() { return kAccessFields; }
 const std::vector<Field<EngineKernels>> &engineFields() {
   return kEngineFields;
+}
+const std::vector<Field<EngineAttention>> &attentionEngineFields() {
+  return kAttentionEngineFields;
 }
 
 } // namespace modelc

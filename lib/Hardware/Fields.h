@@ -44,6 +44,7 @@ const std::vector<Field<SharedAccess>> &accessFields();
 
 /// The keys of a row of [[engine]].
 const std::vector<Field<EngineKernels>> &engineFields();
+const std::vector<Field<EngineAttention>> &attentionEngineFields();
 
 /// The keys of a map of a target: element types or price bases.
 llvm::ArrayRef<llvm::StringRef> elementTypes();

@@ -9,6 +9,7 @@
 #ifndef LIB_HARDWARE_HARDWARE_H
 #define LIB_HARDWARE_HARDWARE_H
 
+#include "lib/Hardware/Engines.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/LogicalResult.h"
@@ -317,19 +318,6 @@ struct Efficiency {
   double write() const { return 1 / std::max(1.0, 2 / copy - 1 / read); }
 };
 
-/// [[engine]]: the kernels of linears that a library of serving engines chooses
-/// from. Measured rows are of these, not of ours.
-struct EngineKernels {
-  std::string name; // of the library
-  std::string type; // of the linear, as tables of measurements name it
-  std::vector<std::vector<int64_t>> tiles; // m, n, k and waves of each
-  int64_t mostParts = 1;                   // of a sum
-  int64_t slots = 0;      // of the ring of operands; 0: what there is room for
-  int64_t groupRows = 0;  // of tiles, gone down together; 0: as ours
-  int64_t workgroups = 0; // that a unit runs at once, at most; 0: no limit
-  std::vector<std::string> instructions; // names of [[mma]]
-};
-
 /// A machine. Plain data in SI base units (B, s, J, W, Hz, flop).
 struct Target {
   Identity identity;
@@ -348,6 +336,7 @@ struct Target {
   Price price;
   Efficiency efficiency;
   std::vector<EngineKernels> engines;
+  std::vector<EngineAttention> attentionEngines;
   std::map<std::string, Fact> facts;
 
   /// The fact behind a key ("memory.bandwidth"), or null.

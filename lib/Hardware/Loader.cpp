@@ -244,6 +244,45 @@ void Loader::readEngineRows(const SourceFile &file, const Node &rows) {
   }
 }
 
+/// Strings of a list side by side, else the value as it is printed.
+static std::string wordsOf(const Node &value) {
+  std::string words;
+  for (const Node &item : value.items) {
+    words += (words.empty() ? "" : "+") + item.string;
+  }
+  return !words.empty()         ? words
+         : value.string.empty() ? value.print()
+                                : value.string;
+}
+
+void Loader::readAttentionEngineRows(const SourceFile &file, const Node &rows) {
+  if (!checkRows(file, "attention_engine", rows)) {
+    return;
+  }
+  for (const Node &table : rows.items) {
+    EngineAttention row;
+    const Node *phase = table.find("phase");
+    std::string path = "attention_engine";
+    char separator = '.';
+    for (llvm::StringRef key : {"names", "caches", "phase", "most_new"}) {
+      if (const Node *value = table.find(key)) {
+        path += separator + wordsOf(*value);
+        separator = ' ';
+      }
+    }
+    if (!readRow(file, path, attentionEngineFields(), table, row)) {
+      continue;
+    }
+    if (row.phase != "prefill" && row.phase != "decode") {
+      error(file, phase->place,
+            path + ".phase: expected \"prefill\" or \"decode\", got " +
+                phase->print());
+    } else {
+      target.attentionEngines.push_back(std::move(row));
+    }
+  }
+}
+
 void Loader::readTable(const SourceFile &file, llvm::StringRef path,
                        const Node &table, Origin origin) {
   for (const Member &member : table.members) {
@@ -256,7 +295,8 @@ void Loader::readTable(const SourceFile &file, llvm::StringRef path,
 }
 
 void Loader::readFile(const SourceFile &file, const Node &root) {
-  std::vector<llvm::StringRef> sections = {"inherits", "mma", "engine"};
+  std::vector<llvm::StringRef> sections = {"inherits", "mma", "engine",
+                                           "attention_engine"};
   for (const Field<Target> &field : targetFields()) {
     llvm::StringRef section = llvm::StringRef(field.name).split('.').first;
     if (!llvm::is_contained(sections, section)) {
@@ -275,6 +315,8 @@ void Loader::readFile(const SourceFile &file, const Node &root) {
       readMmaRows(file, member.value);
     } else if (member.key == "engine") {
       readEngineRows(file, member.value);
+    } else if (member.key == "attention_engine") {
+      readAttentionEngineRows(file, member.value);
     } else if (!member.value.isTable()) {
       error(file, member.value.place,
             "expected a section [" + member.key + "], got " +

@@ -39,6 +39,7 @@ private:
   void readMmaRows(const SourceFile &file, const Node &rows);
   void readAccessRows(const SourceFile &file, const Node &rows);
   void readEngineRows(const SourceFile &file, const Node &rows);
+  void readAttentionEngineRows(const SourceFile &file, const Node &rows);
   template <typename Row>
   bool readRow(const SourceFile &file, const std::string &path,
                const std::vector<Field<Row>> &fields, const Node &table,

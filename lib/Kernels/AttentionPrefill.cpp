@@ -161,6 +161,10 @@ KernelOp kernels::buildAttentionPrefill(OpBuilder &builder, const Label &label,
   if (tile.slots) {
     built->setAttr("slots", builder.getI64IntegerAttr(tile.slots));
   }
+  if (tile.workgroupsOfUnit) {
+    built->setAttr("workgroups_of_unit",
+                   builder.getI64IntegerAttr(tile.workgroupsOfUnit));
+  }
   if (tile.hasRoles) {
     built->setAttr("roles", builder.getBoolAttr(true));
   }

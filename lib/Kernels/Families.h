@@ -315,6 +315,7 @@ struct PrefillTile {
   bool hasRoles = false;  ///< waves of their own copy
   /// Of 8 elements of a lane, those whose exponentials the vector units take.
   int64_t fmaExponentials = 0;
+  int64_t workgroupsOfUnit = 0; ///< as of LinearTile
 };
 
 /// Arguments: q, k_cache, v_cache, [k_scale, v_scale], starts, contexts, pages,
@@ -336,6 +337,7 @@ struct DecodeTile {
   int64_t joinTiles = 1;     ///< of keys that pass while the parts are joined
   int64_t combineParts = 16; ///< that are joined in one trip
   int64_t combineWaves = 1;
+  int64_t workgroupsOfUnit = 0; ///< as of LinearTile
 };
 
 /// Arguments: q, k_cache, v_cache, [k_scale], contexts, pages, part[sequence *

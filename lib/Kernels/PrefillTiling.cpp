@@ -172,6 +172,9 @@ SmallVector<PrefillTile> Tiling::candidates(const HeadShape &shape) const {
   if (tiles.empty()) {
     tiles.push_back({16, 16, 1});
   }
+  for (PrefillTile &tile : tiles) {
+    tile.workgroupsOfUnit = options.attentionWorkgroups;
+  }
   return tiles;
 }
 

@@ -1,0 +1,45 @@
+//===- Engines.h - What is known of the kernels of serving engines --------===//
+//
+// Measured rows are of these kernels, not of ours. Only predictions of measured
+// rows read them.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LIB_HARDWARE_ENGINES_H
+#define LIB_HARDWARE_ENGINES_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace modelc {
+
+/// [[engine]]: the kernels of linears that a library of serving engines chooses
+/// from.
+struct EngineKernels {
+  std::string name; // of the library
+  std::string type; // of the linear, as tables of measurements name it
+  std::vector<std::vector<int64_t>> tiles; // m, n, k and waves of each
+  int64_t mostParts = 1;                   // of a sum
+  int64_t slots = 0;      // of the ring of operands; 0: what there is room for
+  int64_t groupRows = 0;  // of tiles, gone down together; 0: as ours
+  int64_t workgroups = 0; // that a unit runs at once, at most; 0: no limit
+  std::vector<std::string> instructions; // names of [[mma]]
+};
+
+/// [[attention_engine]]: the attention layer of a serving engine.
+struct EngineAttention {
+  std::vector<std::string> names;  // tables of measurements begin their source
+                                   // with one of them
+  std::vector<std::string> caches; // types, as the tables name them
+  std::string phase;               // prefill or decode
+  int64_t mostNew = 0;    // tokens of a sequence; 0: any, in rows further down
+  int64_t launches = 0;   // before those that append and attend
+  int64_t workgroups = 0; // that a unit runs at once, at most; 0: no limit
+  double between = 0;     // s, from one of them to the next, beyond ours
+  bool joins = false;     // parts of keys, without another launch
+};
+
+} // namespace modelc
+
+#endif // LIB_HARDWARE_ENGINES_H
