@@ -110,15 +110,33 @@ double MeasuredRow::bytes() const {
   return bytesOf(cacheType) * keysAndValues + bytesOf(type) * queriesAndResults;
 }
 
-double MeasuredRow::bytesOfTurn() const {
+/// As the collectors of aiconfigurator (commit 095f58a) do for each engine.
+double MeasuredRow::layersOfTurn(double l2Bytes) const {
+  constexpr double kLayers = 6, kMost = 5;
+  if (engine() == "trtllm") { // as many as make weights leave L2
+    return std::clamp(std::ceil(l2Bytes / (bytesOf(type) * n * k)), 1.0, kMost);
+  }
+  bool isAlone = engine() == "vllm" && (type == "nvfp4" || type == "fp8_block");
+  return isAlone ? 1 : kLayers;
+}
+
+bool MeasuredRow::startsEarly() const {
+  return isLayer && StringRef(source).starts_with("sglang 0.5.14") &&
+         (type == "fp8_block" || type == "nvfp4");
+}
+
+double MeasuredRow::bytesOfTurn(double l2Bytes) const {
   if (kind != Measurement::Linear) {
     return bytes();
   }
-  // The collectors of aiconfigurator run 6 layers on one input; the tuner of
-  // AITER has inputs of its own for each of its 101 runs.
-  constexpr double kLayers = 6, kRuns = 101;
-  return isLayer ? bytes() + (kLayers - 1) * bytesOf(type) * n * k
-                 : kRuns * bytes();
+  // The tuner of AITER has inputs of its own for each of its 101 runs.
+  constexpr double kRuns = 101;
+  if (!isLayer) {
+    return kRuns * bytes();
+  }
+  double layers = layersOfTurn(l2Bytes);
+  return ownsInput() ? layers * bytes()
+                     : bytes() + (layers - 1) * bytesOf(type) * n * k;
 }
 
 namespace {

@@ -66,8 +66,16 @@ struct MeasuredRow {
   /// Floating point operations, and bytes that must be read or written once.
   double flop() const;
   double bytes() const;
+  /// Layers that run in turn before the same one comes again, of a linear of an
+  /// engine, and whether each has an input of its own.
+  double layersOfTurn(double l2Bytes) const;
+  bool ownsInput() const { return engine() == "sglang"; }
+  /// Whether its engine launches each kernel before the one before it is over:
+  /// DeepGEMM and FlashInfer in SGLang (github.com/sgl-project/sglang pull
+  /// 23979).
+  bool startsEarly() const;
   /// Bytes that are read or written until the same launch comes again.
-  double bytesOfTurn() const;
+  double bytesOfTurn(double l2Bytes) const;
 };
 
 /// The rows of a file. A mistake is a message at its place on `errors`.

@@ -25,9 +25,15 @@ static Target asAlone(Target target) {
   return target;
 }
 
+/// Whether the layer is a linear of the vendor's library, as is the one before:
+/// they are known to follow each other early.
+static bool isOfLibrary(const MeasuredRow &row, const Target &target) {
+  return row.isLayer && row.isUnquantised() && target.launch.libraryGap > 0;
+}
+
 /// Kernels of an engine's layer follow one another as the engine starts them,
 /// and ask for nothing early; where nothing is quantised, each is of the
-/// library, as is the one before.
+/// library, as is the one before. Few launch early, as ours do.
 static Target asEnginesRun(const MeasuredRow &row, Target target,
                            const EngineKernels *engine) {
   if (engine) {
@@ -36,9 +42,9 @@ static Target asEnginesRun(const MeasuredRow &row, Target target,
     });
   }
   Launch &launch = target.launch;
-  bool isOfLibrary = row.isLayer && row.isUnquantised();
-  double gap = isOfLibrary && launch.libraryGap > 0 ? launch.libraryGap
-                                                    : launch.engineGap;
+  double gap = row.startsEarly()          ? launch.gap
+               : isOfLibrary(row, target) ? launch.libraryGap
+                                          : launch.engineGap;
   if ((row.isLayer || isAttention(row)) && gap > 0) {
     launch.gap = gap;
     return asAlone(target);
@@ -164,17 +170,22 @@ static void keepMeasured(ModuleOp module, const MeasuredRow &row) {
 static void leaveInCache(const MeasuredRow &row, const Target &target,
                          CostOptions &options) {
   const Cache &cache = target.cache;
-  if (row.bytesOfTurn() <= std::max<double>(cache.l2Bytes, cache.llcBytes)) {
+  if (row.bytesOfTurn(cache.l2Bytes) <=
+      std::max<double>(cache.l2Bytes, cache.llcBytes)) {
     options.resident = {"a", "w",   "x",       "q",      "k",
                         "v", "qkv", "k_cache", "v_cache"};
   }
 }
 
-/// Measured attention is the one layer of a graph that is launched again and
-/// again: its first kernel follows as kernels do that the host launches.
+/// Measured layers are a graph that is launched again and again: its first
+/// kernel follows as kernels do that the host launches.
 static double secondsOfReplay(const MeasuredRow &row, const Target &target) {
+  if (!row.isLayer && !isAttention(row)) {
+    return 0;
+  }
   const Launch &launch = target.launch;
-  return isAttention(row) ? std::max(0.0, launch.hostLaunch - launch.gap) : 0;
+  double layers = row.isLayer ? row.layersOfTurn(target.cache.l2Bytes) : 1;
+  return std::max(0.0, launch.hostLaunch - launch.gap) / layers;
 }
 
 /// What the engine's layer takes beyond a launch of ours: its own launches,
@@ -190,6 +201,20 @@ static double secondsOfEngine(const EngineAttention &engine,
     return engine.joins ? -target.launch.gap : 0;
   }
   return engine.between * std::max(1.0, std::ceil(step.cost.rounds));
+}
+
+/// Where one scale serves all rows, a launch that clears it and one that reads
+/// all of the input for it come first (TensorRT-LLM, cudaFp8Utils.cu:
+/// invokeComputeFP8QuantizeScale).
+static double secondsOfTensorScale(const MeasuredRow &row,
+                                   const Target &target) {
+  if (!row.isLayer || row.type != "fp8" || row.engine() != "trtllm") {
+    return 0;
+  }
+  double bytes = 2.0 * double(row.m) * double(row.k);
+  return 2 * target.launch.gap +
+         target.memory.latencyClocks / target.clock.boostHz +
+         bytes / (target.memory.bandwidth * target.efficiency.read);
 }
 
 void ShapePredictor::predict(ModuleOp module, PlanCoster &plans,
@@ -210,6 +235,10 @@ void ShapePredictor::predict(ModuleOp module, PlanCoster &plans,
     prediction.seconds += expectation.seconds;
     if (attention) {
       prediction.seconds += secondsOfEngine(*attention, step, target);
+    } else if (isOfLibrary(*prediction.row, target) &&
+               &step != &cost->steps.front()) {
+      // What adds parts is no linear: it follows when they are stored.
+      prediction.seconds += target.launch.engineGap - target.launch.libraryGap;
     }
     prediction.kernels +=
         (prediction.kernels.empty() ? "" : " + ") +
@@ -220,7 +249,8 @@ void ShapePredictor::predict(ModuleOp module, PlanCoster &plans,
       prediction.clockHz = expectation.clockHz;
     }
   }
-  prediction.seconds += secondsOfReplay(*prediction.row, target);
+  prediction.seconds += secondsOfReplay(*prediction.row, target) +
+                        secondsOfTensorScale(*prediction.row, target);
   prediction.library = engine      ? engine->name
                        : attention ? first.engine().str()
                                    : "";
@@ -319,6 +349,14 @@ double modelc::matrixPeak(StringRef type, const Target &target) {
   return peak;
 }
 
+/// Rows of one key have the same kernels and follow each other alike.
+static std::string keyOf(const MeasuredRow &row, const Target &target) {
+  const EngineAttention *engine = attentionOf(row, target);
+  auto number = engine ? engine - target.attentionEngines.data() : -1;
+  return row.chip + " " + row.shape() + " " + std::to_string(number) +
+         (row.startsEarly() ? " early" : "");
+}
+
 std::vector<RowPrediction> modelc::predict(ArrayRef<MeasuredRow> rows,
                                            const Machines &machines) {
   std::vector<RowPrediction> predictions(rows.size());
@@ -327,11 +365,7 @@ std::vector<RowPrediction> modelc::predict(ArrayRef<MeasuredRow> rows,
     prediction.row = &row;
     prediction.reason = row.reasonAgainst();
     if (prediction.reason.empty()) {
-      const Target &target = machines.at(row.chip);
-      const EngineAttention *engine = attentionOf(row, target);
-      auto number = engine ? engine - target.attentionEngines.data() : -1;
-      shapes[row.chip + " " + row.shape() + " " + std::to_string(number)]
-          .push_back(&prediction);
+      shapes[keyOf(row, machines.at(row.chip))].push_back(&prediction);
     }
   }
   llvm::DefaultThreadPool pool;
