@@ -54,8 +54,8 @@ struct CompileOptions {
   ReportFormat format = ReportFormat::Table;
   /// Whose kernels linears are cut like; null: ours.
   const EngineKernels *engine = nullptr;
-  /// Of attention that a unit runs at once, at most; 0: what is best.
-  int64_t attentionWorkgroups = 0;
+  /// Of prefill attention that a unit runs at once, at most; 0: what is best.
+  int64_t prefillWorkgroups = 0;
 
   /// Whether the output is a folder, not a stream.
   bool hasFolder() const { return !output.empty() && output != "-"; }

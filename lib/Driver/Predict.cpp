@@ -105,7 +105,7 @@ CompileOptions ShapePredictor::optionsOfAll() const {
   options.emit = Stage::Schedule;
   options.target = target.identity.name;
   options.engine = engine;
-  options.attentionWorkgroups = attention ? attention->workgroups : 0;
+  options.prefillWorkgroups = attention ? attention->workgroups : 0;
   options.workload = {1, 1, 1};
   RequestShape &workload = options.workload;
   for (const RowPrediction &prediction : rows) {
@@ -189,18 +189,25 @@ static double secondsOfReplay(const MeasuredRow &row, const Target &target) {
 }
 
 /// What the engine's layer takes beyond a launch of ours: its own launches,
-/// each as long as a kernel that waits for memory once, and what passes between
-/// workgroups; less the launch of what it joins without.
+/// each as long as a kernel that waits for memory once; rounds of workgroups,
+/// one of a sequence and KV head on a unit, that are short of keys; less the
+/// launch of what it joins without.
 static double secondsOfEngine(const EngineAttention &engine,
-                              const StepCost &step, const Target &target) {
-  if (step.label == "append" || step.label == "rope_append") {
-    return engine.launches * (target.launch.gap + target.memory.latencyClocks /
-                                                      target.clock.boostHz);
+                              const MeasuredRow &row, const StepCost &step,
+                              const Target &target) {
+  StringRef label = step.label;
+  const Launch &launch = target.launch;
+  if (label.ends_with("append")) {
+    return engine.launches *
+           (launch.gap + target.memory.latencyClocks / target.clock.boostHz);
   }
-  if (step.label.ends_with("combine")) {
-    return engine.joins ? -target.launch.gap : 0;
+  if (label.ends_with("combine")) {
+    return engine.joins ? -launch.gap : 0;
   }
-  return engine.between * std::max(1.0, std::ceil(step.cost.rounds));
+  double rounds = std::ceil(double(row.sequences) * double(row.kvHeads) /
+                            double(target.execution.units));
+  return std::max(0.0, launch.gap + rounds * engine.turn -
+                           step.cost.expectation.seconds);
 }
 
 /// Where one scale serves all rows, a launch that clears it and one that reads
@@ -234,7 +241,8 @@ void ShapePredictor::predict(ModuleOp module, PlanCoster &plans,
     const Estimate &expectation = step.cost.expectation;
     prediction.seconds += expectation.seconds;
     if (attention) {
-      prediction.seconds += secondsOfEngine(*attention, step, target);
+      prediction.seconds +=
+          secondsOfEngine(*attention, *prediction.row, step, target);
     } else if (isOfLibrary(*prediction.row, target) &&
                &step != &cost->steps.front()) {
       // What adds parts is no linear: it follows when they are stored.

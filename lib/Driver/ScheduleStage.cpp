@@ -119,7 +119,7 @@ modelc::lowerToFinalSchedule(ModuleOp phases, const Target &target,
   }
   kernels.count = count;
   kernels.engine = options.engine;
-  kernels.attentionWorkgroups = options.attentionWorkgroups;
+  kernels.prefillWorkgroups = options.prefillWorkgroups;
   KernelFinisher finisher(module->getContext(), target);
   auto evaluateWith = [&](const CostOptions &cost) -> EvaluateKernels {
     return [&, cost](ArrayRef<KernelSequence> candidates,

@@ -35,8 +35,8 @@ struct EngineAttention {
   std::string phase;               // prefill or decode
   int64_t mostNew = 0;    // tokens of a sequence; 0: any, in rows further down
   int64_t launches = 0;   // before those that append and attend
-  int64_t workgroups = 0; // that a unit runs at once, at most; 0: no limit
-  double between = 0;     // s, from one of them to the next, beyond ours
+  int64_t workgroups = 0; // of prefill that a unit runs at once; 0: no limit
+  double turn = 0;        // s, of one of decode, with however few keys
   bool joins = false;     // parts of keys, without another launch
 };
 

@@ -151,9 +151,5 @@ KernelOp kernels::buildAttentionDecode(OpBuilder &builder, const Label &label,
   if (tile.slots) {
     built->setAttr("slots", builder.getI64IntegerAttr(tile.slots));
   }
-  if (tile.workgroupsOfUnit) {
-    built->setAttr("workgroups_of_unit",
-                   builder.getI64IntegerAttr(tile.workgroupsOfUnit));
-  }
   return built;
 }

@@ -29,7 +29,6 @@ SmallVector<DecodeTile> Tiling::decodeTiles(const HeadShape &shape) const {
   DecodeTile tile;
   tile.queries = std::max<int64_t>(16, llvm::PowerOf2Ceil(shape.group()));
   tile.joinTiles = kJoinTiles;
-  tile.workgroupsOfUnit = options.attentionWorkgroups;
   for (int64_t waves : {4, 2, 1}) {
     tile.waves = waves;
     tile.perUnit = tile.atOnce = kLeastWaves / waves;

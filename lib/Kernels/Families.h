@@ -337,7 +337,6 @@ struct DecodeTile {
   int64_t joinTiles = 1;     ///< of keys that pass while the parts are joined
   int64_t combineParts = 16; ///< that are joined in one trip
   int64_t combineWaves = 1;
-  int64_t workgroupsOfUnit = 0; ///< as of LinearTile
 };
 
 /// Arguments: q, k_cache, v_cache, [k_scale], contexts, pages, part[sequence *

@@ -173,7 +173,7 @@ SmallVector<PrefillTile> Tiling::candidates(const HeadShape &shape) const {
     tiles.push_back({16, 16, 1});
   }
   for (PrefillTile &tile : tiles) {
-    tile.workgroupsOfUnit = options.attentionWorkgroups;
+    tile.workgroupsOfUnit = options.prefillWorkgroups;
   }
   return tiles;
 }
