@@ -137,13 +137,7 @@ KernelOp kernels::buildAttentionPrefill(OpBuilder &builder, const Label &label,
   KernelBuilder k(builder, label.symbol, label.op, tile.waves);
   Prefill kernel = {k, shape, tile, {}, {}, {}, {}, {}, {}, {}};
   kernel.declare();
-  k.size("tokens", 1, sizes.sequences.maximum * sizes.longest.maximum);
-  Scalar count =
-      k.size("sequences", sizes.sequences.minimum, sizes.sequences.maximum);
-  Scalar longest =
-      k.size("longest", sizes.longest.minimum, sizes.longest.maximum);
-  Scalar pages = k.size("pages_per_sequence", 1, INT32_MAX);
-  k.bindExtent(kernel.sequences.pages, 1, pages);
+  auto [count, longest] = kernel.sequences.declareSizes(k, sizes);
   Scalar tiles = k.name("tiles", ceilDiv(longest, tile.queries));
   k.grid(
       {{"sequence", count}, {"head", k.constant(shape.heads)}, {"tile", tiles}},

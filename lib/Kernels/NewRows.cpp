@@ -59,13 +59,7 @@ Value NewRows::inverseOf(StringRef name, Value scale) {
 void NewRows::overTokens(
     StepRange sizes, bool ownsAllHeads,
     llvm::function_ref<void(const Sequence &, Scalar, Scalar)> body) {
-  k.size("tokens", 1, sizes.sequences.maximum * sizes.longest.maximum);
-  Scalar count =
-      k.size("sequences", sizes.sequences.minimum, sizes.sequences.maximum);
-  Scalar longest =
-      k.size("longest", sizes.longest.minimum, sizes.longest.maximum);
-  Scalar pages = k.size("pages_per_sequence", 1, INT32_MAX);
-  k.bindExtent(sequences.pages, 1, pages);
+  auto [count, longest] = sequences.declareSizes(k, sizes);
   Scalar tiles = k.name("tiles", ceilDiv(longest, tile.tokens));
   SmallVector<Axis> axes = {{"sequence", count}, {"tile", tiles}};
   if (!ownsAllHeads) {

@@ -14,6 +14,17 @@ SequenceArguments SequenceArguments::declare(KernelBuilder &k) {
   return arguments;
 }
 
+StepSizes SequenceArguments::declareSizes(KernelBuilder &k,
+                                          StepRange sizes) const {
+  k.size("tokens", 1, sizes.sequences.maximum * sizes.longest.maximum);
+  Scalar count =
+      k.size("sequences", sizes.sequences.minimum, sizes.sequences.maximum);
+  Scalar longest =
+      k.size("longest", sizes.longest.minimum, sizes.longest.maximum);
+  k.bindExtent(pages, 1, k.size("pages_per_sequence", 1, INT32_MAX));
+  return {count, longest};
+}
+
 Sequence SequenceArguments::load(KernelBuilder &k, Scalar index) const {
   Sequence sequence;
   sequence.index = index;

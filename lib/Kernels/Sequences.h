@@ -14,6 +14,11 @@ struct Sequence {
   Scalar index, start, end, count, past, context;
 };
 
+/// Sizes of a step that a grid spans.
+struct StepSizes {
+  Scalar sequences, longest;
+};
+
 /// Arguments that describe the sequences of a step.
 struct SequenceArguments {
   mlir::Value starts, contexts, pages;
@@ -21,6 +26,8 @@ struct SequenceArguments {
   /// Declares starts[sequences + 1], contexts[sequences] and
   /// pages[sequences, pages of one].
   static SequenceArguments declare(KernelBuilder &k);
+  /// Declares tokens, sequences, longest and pages_per_sequence.
+  StepSizes declareSizes(KernelBuilder &k, StepRange sizes) const;
   /// Loads the numbers of one sequence.
   Sequence load(KernelBuilder &k, Scalar index) const;
 };
