@@ -10,5 +10,5 @@
 // Keys and values go to their pages as they are, or over their scales in 8 bits;
 // no other row of the cache changes, of heads that fill no power of two either.
 
-// CHECK: new rows: right
+// CHECK: new rows: 0 wrong
 // CHECK: other rows: 0 changed

@@ -34,7 +34,7 @@ int main() {
          sequences.lengths.data(), sequences.pages.data(), keys.data(),
          values.data(), KEY_ARGUMENT VALUE_ARGUMENT sequences.tokens,
          sequences.count(), sequences.longest(), sequences.pagesPerSequence);
-  double worst = 0;
+  int wrong = 0;
   std::vector<bool> isNew(sequences.cacheRows());
   for (int s = 0; s < sequences.count(); ++s) {
     for (int t = 0; t < sequences.news[s]; ++t) {
@@ -42,11 +42,11 @@ int main() {
       int row = sequences.row(s, sequences.contexts[s] - sequences.news[s] + t);
       isNew[row] = true;
       for (int i = 0; i < kRow; ++i) {
-        worst = std::max(
-            {worst,
-             errorOf(keys[row * kRow + i], asDouble(k[from + i]), kKeyScale),
-             errorOf(values[row * kRow + i], asDouble(v[from + i]),
-                     kValueScale)});
+        double error =
+            errorOf(keys[row * kRow + i], asDouble(k[from + i]), kKeyScale);
+        double other =
+            errorOf(values[row * kRow + i], asDouble(v[from + i]), kValueScale);
+        wrong += !(error <= 0.51) + !(other <= 0.51); // no number is wrong too
       }
     }
   }
@@ -55,8 +55,7 @@ int main() {
     changed += !isNew[i / kRow] && !(isSame(keys[i], oldKeys[i]) &&
                                      isSame(values[i], oldValues[i]));
   }
-  std::printf("new rows: %s, %.2f of a last bit\n",
-              worst <= 0.51 ? "right" : "wrong", worst);
+  std::printf("new rows: %d wrong\n", wrong);
   std::printf("other rows: %d changed\n", changed);
-  return worst > 0.51 || changed > 0;
+  return wrong > 0 || changed > 0;
 }
