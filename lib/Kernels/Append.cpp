@@ -42,7 +42,7 @@ void Append::declare() {
   heads.back() = shape.valueDim;
   newValues = k.buffer("v", heads, shape.element);
   rows.sequences = SequenceArguments::declare(k);
-  rows.declareCache();
+  rows.cache = CacheArguments::declare(k, shape);
 }
 
 /// Rows of the new tokens of a head, or without one all heads of a token.
@@ -80,11 +80,13 @@ void Append::ownTokens(const Sequence &sequence, Scalar first, Scalar kvHead) {
   Loaded keys = load("k", newKeys, rows.shape.headDim, sequence, row, kvHead);
   Loaded values =
       load("v", newValues, rows.shape.valueDim, sequence, row, kvHead);
-  Value keyFactor = rows.inverseOf("k_scale", rows.keyScale);
-  Value valueFactor = rows.inverseOf("v_scale", rows.valueScale);
-  store("k", keys, rows.at(rows.keys, sequence, position, kvHead, cacheRow),
+  Value keyFactor = rows.inverseOf("k_scale", rows.cache.keyScale);
+  Value valueFactor = rows.inverseOf("v_scale", rows.cache.valueScale);
+  store("k", keys,
+        rows.at(rows.cache.keys, sequence, position, kvHead, cacheRow),
         keyFactor);
-  store("v", values, rows.at(rows.values, sequence, position, kvHead, cacheRow),
+  store("v", values,
+        rows.at(rows.cache.values, sequence, position, kvHead, cacheRow),
         valueFactor);
 }
 

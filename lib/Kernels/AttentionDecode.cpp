@@ -10,6 +10,7 @@
 
 #include "lib/Kernels/Families.h"
 #include "lib/Kernels/KernelBuilder.h"
+#include "lib/Kernels/Sequences.h"
 #include "lib/Kernels/Softmax.h"
 
 using namespace mlir;
@@ -41,7 +42,9 @@ struct Decode {
   KernelBuilder &k;
   const HeadShape &shape;
   const DecodeTile &tile;
-  Value q, keys, values, keyScale, valueScale, contexts, pages;
+  Value q;
+  CacheArguments cache;
+  Value contexts, pages;
   Parts parts;
   Value out;
   Scalar splits;
@@ -55,17 +58,8 @@ struct Decode {
 } // namespace
 
 void Decode::declare() {
-  SmallVector<int64_t> cache = {kDynamic, shape.kvHeads, shape.headDim};
   q = k.buffer("q", {kDynamic, shape.heads, shape.headDim}, shape.element);
-  keys = k.buffer("k_cache", cache, shape.cacheElement);
-  cache.back() = shape.valueDim;
-  values = k.buffer("v_cache", cache, shape.cacheElement);
-  if (shape.isScaled()) {
-    keyScale = k.buffer("k_scale", {1}, k.f32());
-    if (isWhole()) {
-      valueScale = k.buffer("v_scale", {1}, k.f32());
-    }
-  }
+  cache = CacheArguments::declare(k, shape, /*scalesValues=*/isWhole());
   contexts = k.buffer("contexts", {kDynamic}, k.i32());
   pages = k.buffer("pages", {kDynamic, kDynamic}, k.i32());
   if (isWhole()) {
@@ -89,12 +83,12 @@ Softmax Decode::walk(Scalar sequence, Scalar kvHead, ValueRange queries,
   std::string expect =
       "max(1, context / " + std::to_string(tile.keys) + " + 0.5)";
   expect += isWhole() ? "" : " / splits";
-  Value scale = loadScoreScale(k, shape, keyScale);
+  Value scale = loadScoreScale(k, shape, cache.keyScale);
   Softmax start = Softmax::start(k, shape, tile.queries);
   auto body = [&](Scalar t, ValueRange carried) {
     Scalar key = k.name("key", (first + t) * static_cast<double>(tile.keys));
-    KeyTile next = {keys,    values, pages,   sequence,  kvHead, key,
-                    context, key,    context, tile.keys, scale};
+    KeyTile next = {cache.keys, cache.values, pages,   sequence,  kvHead, key,
+                    context,    key,          context, tile.keys, scale};
     auto isVisible = [&](Element e) { return key + e.column < context; };
     return addKeys(k, shape, Softmax::of(shape, carried), queries, next,
                    {isVisible})
@@ -116,7 +110,7 @@ void Decode::ownPart(Scalar sequence, Scalar kvHead, Scalar split) {
       k, shape, tile.queries, [&](int64_t column) { return heads(q, column); });
   Softmax end = walk(sequence, kvHead, queries, context, split);
   if (isWhole()) {
-    storeParts(k, finishSoftmax(k, shape, end, valueScale),
+    storeParts(k, finishSoftmax(k, shape, end, cache.valueScale),
                [&](int64_t column) { return heads(out, column); });
     return;
   }
@@ -135,7 +129,7 @@ KernelOp kernels::buildAttentionDecode(OpBuilder &builder, const Label &label,
                                        const DecodeTile &tile,
                                        Range sequences) {
   KernelBuilder k(builder, label.symbol, label.op, tile.waves);
-  Decode kernel = {k, shape, tile, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
+  Decode kernel = {k, shape, tile, {}, {}, {}, {}, {}, {}, {}};
   kernel.declare();
   Scalar count = k.size("sequences", sequences.minimum, sequences.maximum);
   kernel.splits =

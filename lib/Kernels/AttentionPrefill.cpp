@@ -27,7 +27,8 @@ struct Prefill {
   KernelBuilder &k;
   const HeadShape &shape;
   const PrefillTile &tile;
-  Value q, keys, values, keyScale, valueScale, out;
+  Value q, out;
+  CacheArguments cache;
   SequenceArguments sequences;
 
   void declare();
@@ -39,15 +40,8 @@ struct Prefill {
 
 void Prefill::declare() {
   SmallVector<int64_t> rows = {kDynamic, shape.heads, shape.headDim};
-  SmallVector<int64_t> cache = {kDynamic, shape.kvHeads, shape.headDim};
   q = k.buffer("q", rows, shape.element);
-  keys = k.buffer("k_cache", cache, shape.cacheElement);
-  cache.back() = shape.valueDim;
-  values = k.buffer("v_cache", cache, shape.cacheElement);
-  if (shape.isScaled()) {
-    keyScale = k.buffer("k_scale", {1}, k.f32());
-    valueScale = k.buffer("v_scale", {1}, k.f32());
-  }
+  cache = CacheArguments::declare(k, shape);
   sequences = SequenceArguments::declare(k);
   rows.back() = shape.valueDim;
   out = k.buffer("out", rows, shape.element);
@@ -58,8 +52,8 @@ void Prefill::declare() {
 KeyTile Prefill::keysOf(const Sequence &sequence, Scalar kvHead, Scalar trip,
                         Scalar key) {
   KeyTile next;
-  next.keys = keys;
-  next.values = values;
+  next.keys = cache.keys;
+  next.values = cache.values;
   next.pages = sequences.pages;
   next.sequence = sequence.index;
   next.kvHead = kvHead;
@@ -105,7 +99,7 @@ void Prefill::ownQueries(const Sequence &sequence, Scalar first, Scalar head) {
     trips = trips + 1; // the last one sees no keys
   }
   trips = k.name("trips", trips);
-  Value scale = loadScoreScale(k, shape, keyScale);
+  Value scale = loadScoreScale(k, shape, cache.keyScale);
   Softmax start = Softmax::start(k, shape, tile.queries);
   if (tile.isDelayed) {
     start.weights =
@@ -126,7 +120,7 @@ void Prefill::ownQueries(const Sequence &sequence, Scalar first, Scalar head) {
   };
   Softmax end =
       Softmax::of(shape, k.loop("t", trips, expect, start.carried(), body));
-  storeParts(k, finishSoftmax(k, shape, end, valueScale),
+  storeParts(k, finishSoftmax(k, shape, end, cache.valueScale),
              [&](int64_t column) { return rowsOf(out, column); });
 }
 
@@ -135,7 +129,7 @@ KernelOp kernels::buildAttentionPrefill(OpBuilder &builder, const Label &label,
                                         const PrefillTile &tile,
                                         StepRange sizes) {
   KernelBuilder k(builder, label.symbol, label.op, tile.waves);
-  Prefill kernel = {k, shape, tile, {}, {}, {}, {}, {}, {}, {}};
+  Prefill kernel = {k, shape, tile, {}, {}, {}, {}};
   kernel.declare();
   auto [count, longest] = kernel.sequences.declareSizes(k, sizes);
   Scalar tiles = k.name("tiles", ceilDiv(longest, tile.queries));

@@ -5,19 +5,6 @@ using namespace modelc;
 using namespace modelc::kernels;
 using namespace modelc::schedule;
 
-static constexpr int64_t kDynamic = ShapedType::kDynamic;
-
-void NewRows::declareCache() {
-  SmallVector<int64_t> cache = {kDynamic, shape.kvHeads, shape.headDim};
-  keys = k.buffer("k_cache", cache, shape.cacheElement);
-  cache.back() = shape.valueDim;
-  values = k.buffer("v_cache", cache, shape.cacheElement);
-  if (shape.isScaled()) {
-    keyScale = k.buffer("k_scale", {1}, k.f32());
-    valueScale = k.buffer("v_scale", {1}, k.f32());
-  }
-}
-
 Scalar NewRows::cacheRowOf(const Sequence &sequence, Scalar position) {
   if (tile.tokens > 1) {
     return {};
@@ -29,18 +16,18 @@ Scalar NewRows::cacheRowOf(const Sequence &sequence, Scalar position) {
   return k.name("cache_row", page * size + position % shape.pageSize);
 }
 
-HeadPlace NewRows::at(Value cache, const Sequence &sequence, Scalar position,
+HeadPlace NewRows::at(Value buffer, const Sequence &sequence, Scalar position,
                       Scalar kvHead, Scalar cacheRow) {
   Scalar zero = k.constant(0);
   if (!kvHead) {
-    return {kernels::at(cache, {cacheRow, zero, zero})
+    return {kernels::at(buffer, {cacheRow, zero, zero})
                 .walks(1, 2)
                 .valid({k.constant(shape.kvHeads)})};
   }
   if (cacheRow) {
-    return {kernels::at(cache, {cacheRow, kvHead, zero}).walks(0, 2)};
+    return {kernels::at(buffer, {cacheRow, kvHead, zero}).walks(0, 2)};
   }
-  return {kernels::at(cache, {position, kvHead, zero})
+  return {kernels::at(buffer, {position, kvHead, zero})
               .walks(0, 2)
               .pages(sequences.pages, sequence.index, shape.pageSize)
               .valid({sequence.context})};

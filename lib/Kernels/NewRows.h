@@ -30,14 +30,12 @@ struct NewRows {
   const HeadShape &shape;
   const RopeTile &tile;
   SequenceArguments sequences = {};
-  mlir::Value keys = {}, values = {}, keyScale = {}, valueScale = {};
+  CacheArguments cache = {};
 
-  /// Declares k_cache, v_cache, [k_scale, v_scale].
-  void declareCache();
   /// Of one token: its row of the cache; else null.
   Scalar cacheRowOf(const Sequence &sequence, Scalar position);
   /// Of one head, or of all heads of the row if `kvHead` is none.
-  HeadPlace at(mlir::Value cache, const Sequence &sequence, Scalar position,
+  HeadPlace at(mlir::Value buffer, const Sequence &sequence, Scalar position,
                Scalar kvHead, Scalar cacheRow);
   /// 1 / scale as a 1 x 1 tile; null for a cache without scales.
   mlir::Value inverseOf(llvm::StringRef name, mlir::Value scale);

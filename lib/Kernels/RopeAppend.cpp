@@ -64,7 +64,7 @@ void RopeAppend::declare() {
   rope = k.buffer("rope", {kDynamic, 2, half()}, k.f32());
   rows.sequences = SequenceArguments::declare(k);
   q = k.buffer("q", {kDynamic, shape.heads, shape.headDim}, shape.element);
-  rows.declareCache();
+  rows.cache = CacheArguments::declare(k, shape);
 }
 
 /// Both halves of the rows of a head, in the parts of the table.
@@ -174,16 +174,16 @@ void RopeAppend::ownTokens(const Sequence &sequence, Scalar first,
   Head newKeys = loadHalves(tile.tokens, sourceOf(key));
   Head newValues =
       loadValues(sourceOf(key + static_cast<double>(shape.kvHeads)));
-  Value keyFactor = rows.inverseOf("k_scale", rows.keyScale);
-  Value valueFactor = rows.inverseOf("v_scale", rows.valueScale);
+  Value keyFactor = rows.inverseOf("k_scale", rows.cache.keyScale);
+  Value valueFactor = rows.inverseOf("v_scale", rows.cache.valueScale);
   if (tile.packsHeads) {
     storeRotated(queries, rotatedAt(sequence, row, firstHead), shape.element);
   }
   storeRotated(newKeys,
-               rows.at(rows.keys, sequence, position, kvHead, cacheRow),
+               rows.at(rows.cache.keys, sequence, position, kvHead, cacheRow),
                shape.cacheElement, keyFactor);
   storeValues(newValues,
-              rows.at(rows.values, sequence, position, kvHead, cacheRow),
+              rows.at(rows.cache.values, sequence, position, kvHead, cacheRow),
               valueFactor);
 }
 

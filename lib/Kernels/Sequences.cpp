@@ -14,6 +14,22 @@ SequenceArguments SequenceArguments::declare(KernelBuilder &k) {
   return arguments;
 }
 
+CacheArguments CacheArguments::declare(KernelBuilder &k, const HeadShape &shape,
+                                       bool scalesValues) {
+  CacheArguments cache;
+  SmallVector<int64_t> rows = {kDynamic, shape.kvHeads, shape.headDim};
+  cache.keys = k.buffer("k_cache", rows, shape.cacheElement);
+  rows.back() = shape.valueDim;
+  cache.values = k.buffer("v_cache", rows, shape.cacheElement);
+  if (shape.isScaled()) {
+    cache.keyScale = k.buffer("k_scale", {1}, k.f32());
+    if (scalesValues) {
+      cache.valueScale = k.buffer("v_scale", {1}, k.f32());
+    }
+  }
+  return cache;
+}
+
 StepSizes SequenceArguments::declareSizes(KernelBuilder &k,
                                           StepRange sizes) const {
   k.size("tokens", 1, sizes.sequences.maximum * sizes.longest.maximum);

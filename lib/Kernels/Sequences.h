@@ -14,6 +14,17 @@ struct Sequence {
   Scalar index, start, end, count, past, context;
 };
 
+/// Arguments of the cache: keys and values, and their scales where it has 8
+/// bits.
+struct CacheArguments {
+  mlir::Value keys, values, keyScale, valueScale;
+
+  /// Declares k_cache, v_cache, [k_scale, v_scale]; who leaves values in units
+  /// of their scale takes no v_scale.
+  static CacheArguments declare(KernelBuilder &k, const HeadShape &shape,
+                                bool scalesValues = true);
+};
+
 /// Sizes of a step that a grid spans.
 struct StepSizes {
   Scalar sequences, longest;
