@@ -86,7 +86,7 @@ Clocks Rates::clocksOf(const Amounts &amounts) const {
                             amounts.sharedClocks);
   set(Resource::TensorMemory,
       over(amounts.tensorBytes, target.tensorMemory.readBytesPerClock));
-  set(Resource::L2, over(amounts.globalBytes, target.cache.l2BytesPerClock));
+  set(Resource::L2, over(amounts.globalBytes, target.l2BytesPerClock(clockHz)));
   return clocks;
 }
 

@@ -36,7 +36,7 @@ static std::vector<std::string> factsOf(Resource resource, const MmaRow *row,
   case Resource::TensorMemory:
     return {"tensor_memory.read_rate"};
   case Resource::L2:
-    return {"cache.l2_rate"};
+    return {"cache.l2_bandwidth"};
   case Resource::LastLevel:
     return {"cache.llc_bandwidth"};
   case Resource::Memory:

@@ -172,8 +172,8 @@ static const std::vector<Field<Target>> kTargetFields = {
 
     field("cache.l2", &T::cache, &Cache::l2Bytes, "B", "L2 of the GPU",
           kPositive),
-    field("cache.l2_rate", &T::cache, &Cache::l2BytesPerClock, "B/clk",
-          "L2 bandwidth of a unit", kPositive),
+    field("cache.l2_bandwidth", &T::cache, &Cache::l2Bandwidth, "B/s",
+          "L2 bandwidth of all units", kPositive),
     field("cache.l2_latency", &T::cache, &Cache::l2LatencyClocks, "clk",
           "latency of an L2 hit"),
     field("cache.line", &T::cache, &Cache::lineBytes, "B", "line of the L2",

@@ -244,8 +244,8 @@ struct Memory {
 
 /// [cache]
 struct Cache {
-  int64_t l2Bytes = 0;        // of the GPU, all chiplets
-  double l2BytesPerClock = 0; // of one unit
+  int64_t l2Bytes = 0;    // of the GPU, all chiplets
+  double l2Bandwidth = 0; // B/s, all units
   double l2LatencyClocks = 0;
   int64_t lineBytes = 0;
   int64_t llcBytes = 0; // cache between L2 and memory, 0 = none
@@ -349,6 +349,9 @@ struct Target {
   /// Clocks that one instruction of `width` columns (n if 0) occupies its pipe,
   /// or all pipes of the unit where four waves or one thread issue it.
   double clocksPerInstruction(const MmaRow &row, int64_t width = 0) const;
+  /// Bytes out of L2 for each clock of a unit: its share of what L2 gives,
+  /// whatever clock power leaves the units.
+  double l2BytesPerClock(double clockHz) const;
   /// Joules of work on the chip at a clock, over those of the facts.
   double joulesOver(double clockHz) const;
   /// The clock under matrix load of a type: measured, else boost.

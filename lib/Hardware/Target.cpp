@@ -61,6 +61,10 @@ double Target::clocksPerInstruction(const MmaRow &row, int64_t width) const {
   return row.flop(width) / (row.flopPerClock / pipes);
 }
 
+double Target::l2BytesPerClock(double clockHz) const {
+  return cache.l2Bandwidth / static_cast<double>(execution.units) / clockHz;
+}
+
 double Target::joulesOver(double clockHz) const {
   double at = power.atClockHz > 0 ? power.atClockHz : clock.boostHz;
   return std::pow(clockHz / at, power.clockExponent);

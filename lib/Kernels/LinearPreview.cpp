@@ -115,7 +115,7 @@ void LinearPreview::addTrip(Workgroup &one, const LinearTile &tile,
   one.flop = flop;
   one.matrix = flop * matrixSlowdown / row.flopPerClock;
   one.shared = (bytes + asked) / port;
-  one.l2 = bytes / target.cache.l2BytesPerClock;
+  one.l2 = bytes / target.l2BytesPerClock(clockHz);
   if (row.scope == MmaScope::Wave) {
     auto pipes = static_cast<double>(target.execution.matrixPipesPerUnit);
     one.matrixSharing = pipes / static_cast<double>(tile.waves);
@@ -175,7 +175,7 @@ void LinearPreview::addMemory(Workgroup &one, const LinearTile &tile) const {
   double width =
       isWhole ? shape.result.getIntOrFloatBitWidth() / 8.0 : 4 * products;
   one.stored = static_cast<double>(tile.m * tile.n) * width /
-               target.cache.l2BytesPerClock;
+               target.l2BytesPerClock(clockHz);
   one.end = target.shared.latencyClocks +
             (residual > 0 ? target.memory.latencyClocks : 0);
 }
@@ -275,7 +275,7 @@ double LinearPreview::powerSeconds(Workgroup one, double seconds,
   double joules =
       one.flop * joulesPerFlop +
       one.shared * target.shared.bytesPerClock * power.perByteShared +
-      one.l2 * target.cache.l2BytesPerClock * power.perByteL2;
+      one.l2 * target.l2BytesPerClock(clockHz) * power.perByteL2;
   joules *= one.count * one.trips * target.joulesOver(clockHz);
   joules += (operands + results) * power.perByteMemory;
   double least = joules / (power.tdp - power.idle);
@@ -326,10 +326,8 @@ double LinearPreview::roundClocks(const Workgroup &one, const Load &load,
 /// The kernel that adds the parts: they are in the cache still, and are asked
 /// for at once.
 double LinearPreview::addingSeconds(const LinearTile &tile) const {
-  double rate = target.cache.l2BytesPerClock *
-                static_cast<double>(target.execution.units);
-  return target.launch.gap +
-         (partBytes(tile) / rate + 2 * target.memory.latencyClocks) / clockHz;
+  return target.launch.gap + partBytes(tile) / target.cache.l2Bandwidth +
+         2 * target.memory.latencyClocks / clockHz;
 }
 
 /// The kernel that quantises d, where no parts are added: all of it lies in the
