@@ -231,7 +231,7 @@ Value Product::addScaled(Value sum, Value product, Value ofInput,
   Value scale = k.map("scale", k.f32(), {ofInput, ofWeight},
                       [](Element e) { return e[0] * e[1]; });
   return k.map("sum", k.f32(), {sum, product, scale},
-               [](Element e) { return e[0] + e[1] * e[2]; });
+               [](Element e) { return multiplyAdd(e[1], e[2], e[0]); });
 }
 
 /// Where each of `sizes` begins.
