@@ -8,8 +8,9 @@
 //     loop (%p) = 0 to S-1: copies       loop (%p) = 0 to S-1: arrive, copies
 //     loop (%t)                          loop (%t)
 //       wait copies; sync                  wait on %full[%t]; mma
-//       copies of t + S - 1                wait matrix, 1 pending; sync
-//       load, mma (asynchronous mma:       if (t + S - 1 < n) arrive, copies
+//       loads from memory                  wait matrix, 1 pending; sync
+//       copies of t + S - 1                if (t + S - 1 < n) arrive, copies
+//       load, mma (asynchronous mma:
 //       begun before the copies)
 //     wait copies, 0 pending             wait matrix, 0 pending
 //
@@ -186,16 +187,34 @@ static Operation *lastBegun(const Ring &ring) {
   return last;
 }
 
+/// The last of the loads from memory that a loop begins with, or null: issued
+/// behind copies they would be counted with those that may still be pending.
+static Operation *lastFirstLoad(Block &body) {
+  Operation *last = nullptr;
+  for (Operation &op : body) {
+    auto load = dyn_cast<LoadOp>(op);
+    if (load && isa<BufferType>(load.getSource().getType())) {
+      last = load;
+    } else if (!isa<arith::ArithDialect>(op.getDialect())) {
+      break;
+    }
+  }
+  return last;
+}
+
 void Pipeline::makeCounted(Ring &ring) {
   LoopOp loop = ring.loop;
   Location loc = loop.getLoc();
   Block &body = loop.getBody().front();
   OpBuilder builder = OpBuilder::atBlockBegin(&body);
+  Operation *load = lastFirstLoad(body);
   makePrologue(ring);
   waitQueue(builder, loc, Queue::Copies);
   SyncOp::create(builder, loc, Scope::Workgroup);
   if (!ring.mmas.empty()) {
     builder.setInsertionPointAfter(lastBegun(ring));
+  } else if (load) {
+    builder.setInsertionPointAfter(load);
   }
   Value index =
       advanced(builder, ring, loop.getInductionVars()[0], ring.ahead());
