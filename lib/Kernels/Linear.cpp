@@ -372,17 +372,15 @@ KernelOp kernels::buildLinear(OpBuilder &builder, const Label &label,
   if (isTurned) {
     std::swap(axes[0], axes[1]);
   }
-  bool isPartFirst = tile.splits > 1 && tile.cluster > 1;
   if (tile.splits > 1) {
-    axes.insert(isPartFirst ? axes.begin() : axes.end(),
-                {"part", k.constant(tile.splits)});
+    axes.insert(axes.begin(), {"part", k.constant(tile.splits)});
   }
   k.grid(axes, [&](ArrayRef<Scalar> index) {
-    ArrayRef<Scalar> tiles = index.drop_front(isPartFirst);
+    ArrayRef<Scalar> tiles = index.take_back(2);
     Scalar row = k.name("row", tiles[isTurned] * static_cast<double>(tile.m));
     Scalar column =
         k.name("column", tiles[!isTurned] * static_cast<double>(tile.n));
-    Scalar part = tile.splits > 1 ? index[isPartFirst ? 0 : 2] : k.constant(0);
+    Scalar part = tile.splits > 1 ? index.front() : k.constant(0);
     SmallVector<Part> rows = split(row, tile.rowParts());
     SmallVector<Part> columns = split(column, tile.columnParts(shape));
     if (tile.early) {

@@ -206,10 +206,8 @@ LinearPreview::Workgroup LinearPreview::describe(const LinearTile &tile,
                   !shape.blockScales.isByKernel();
   one.slots = tile.slots ? std::min(tile.slots, most / slotBytes)
                          : target.ringSlots(slotBytes, most, areBoxes);
-  // Grids of parts of the sum keep their plain order but for clusters.
-  bool isPlain = tile.splits > 1 && tile.cluster == 1 && !tile.groupRows;
   auto ordered = static_cast<double>(target.tileRowsOfChiplet(tile.groupRows));
-  one.groupRows = isPlain ? tileRows : std::min(tileRows, ordered);
+  one.groupRows = std::min(tileRows, ordered);
   addTrip(one, tile, row);
   addMemory(one, tile);
   return one;

@@ -151,10 +151,11 @@ bool Tiling::holdsSums(const LinearShape &shape, const LinearTile &tile,
   int64_t piece = tile.rowParts().front() * tile.columnParts(shape).front();
   // Nor is there room for scales beside both in a quarter each of what two
   // waves on a scheduler have: 128 x 256 on 8 waves, a residual beside 64 sums,
-  // spilled 18.
+  // spilled 18, of rows and columns 17.
   bool isShort = registers < target.execution.maxRegistersPerThread * lanes;
-  if (row.scope == MmaScope::Wave && isShort && shape.blockScales &&
-      shape.hasResidual && 2 * (accumulator + piece) >= registers) {
+  if (row.scope == MmaScope::Wave && isShort &&
+      (shape.blockScales || shape.isScaled) && shape.hasResidual &&
+      2 * (accumulator + piece) >= registers) {
     return false;
   }
   if (row.scope == MmaScope::Wave) {

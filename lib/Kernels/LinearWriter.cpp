@@ -167,6 +167,9 @@ KernelOp kernels::asScheduled(KernelOp kernel, const LinearTile &tile) {
     kernel->setAttr("workgroups_of_unit",
                     builder.getI64IntegerAttr(tile.workgroupsOfUnit));
   }
+  if (tile.splits > 1) {
+    kernel->setAttr("ordered", builder.getUnitAttr());
+  }
   if (tile.groupRows) {
     kernel.getGrid().setOrder(ArrayRef<int64_t>{1, tile.groupRows});
   }

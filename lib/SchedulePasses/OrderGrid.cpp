@@ -28,9 +28,9 @@ LogicalResult modelc::orderGrid(KernelOp kernel, const Target &target) {
   LoopOp grid = kernel.getGrid();
   bool multiplies = kernel.walk([](MmaOp) { return WalkResult::interrupt(); })
                         .wasInterrupted();
-  // Grids of parts of a sum keep their plain order, unless clusters lie in it.
-  size_t axes = grid.getInductionVars().size();
-  bool isOrdered = axes == 2 || (axes > 2 && kernel.getCluster());
+  // The last two axes are of tiles: all there are, or as the kernel says.
+  bool isOrdered =
+      grid.getInductionVars().size() == 2 || kernel->hasAttr("ordered");
   if (!grid.getOrder() && multiplies && isOrdered) {
     grid.setOrder(
         ArrayRef<int64_t>{std::max<int64_t>(target.execution.chiplets, 1),

@@ -230,7 +230,8 @@ def ScheduleOrderGrid : SchedulePass<"schedule-order-grid"> {
   let summary = "Order the grid so that neighbours share a cache";
   let description = [{
     Workgroup w belongs to chiplet w mod chiplets; the tiles of one chiplet are
-    neighbours, walked in groups of rows. See gridPoint for the map.
+    neighbours, walked in groups of rows. See gridPoint for the map. Of more
+    than two axes the last two are of tiles where the kernel is `ordered`.
 
     Before: `loop (%i, %j) = ... on workgroups`
     After:  `loop (%i, %j) = ... on workgroups attributes {order = array<i64: 8, 4>}`

@@ -7,7 +7,7 @@
 // 7 steps over 3 parts: 3, 3 and 1; sums go to a workspace, a second kernel adds.
 
 // CHECK: %partial: !schedule.buffer<?x3x256xf32>, %m: index
-// CHECK: schedule.loop (%row_tile, %column_tile, %part) = {{.*}} to (%row_tiles, %c4, %c3) on workgroups
+// CHECK: schedule.loop (%part, %row_tile, %column_tile) = {{.*}} to (%c3, %row_tiles, %c4) on workgroups
 // CHECK: %first = arith.muli %part, %c3
 // CHECK: %[[REST:.*]] = arith.subi %c7, %first
 // CHECK: %[[MIN:.*]] = arith.minsi %c3, %[[REST]]
