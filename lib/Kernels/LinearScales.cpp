@@ -39,8 +39,9 @@ static int64_t operandWords(const LinearTile &tile, const MmaRow &row,
 
 /// Registers of a lane of waves that multiply from registers: sums, the product
 /// of a trip and its operands (a compiler reads all of them before the first
-/// addition), scales of the trips ahead, addresses. Compiled for three slots:
-/// 128 x 128 on 8 waves 164, on 4 waves 268, 256 x 128 on 4 waves 442.
+/// addition), scales of this trip and of those ahead (two waves share the
+/// rows), addresses. Compiled for three slots: 128 x 128 on 8 waves 164, on 4
+/// waves 268, 256 x 128 on 4 waves 442.
 static int64_t registersOfLane(const LinearShape &shape, const LinearTile &tile,
                                const MmaRow &row, int64_t waveSize) {
   constexpr int64_t kAddresses = 64;

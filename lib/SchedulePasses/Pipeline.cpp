@@ -189,7 +189,7 @@ static Operation *lastBegun(const Ring &ring) {
 
 /// The last of the loads from memory that a loop begins with, or null: issued
 /// behind copies they would be counted with those that may still be pending.
-static Operation *lastFirstLoad(Block &body) {
+static Operation *lastLeadingLoad(Block &body) {
   Operation *last = nullptr;
   for (Operation &op : body) {
     auto load = dyn_cast<LoadOp>(op);
@@ -207,7 +207,7 @@ void Pipeline::makeCounted(Ring &ring) {
   Location loc = loop.getLoc();
   Block &body = loop.getBody().front();
   OpBuilder builder = OpBuilder::atBlockBegin(&body);
-  Operation *load = lastFirstLoad(body);
+  Operation *load = lastLeadingLoad(body);
   makePrologue(ring);
   waitQueue(builder, loc, Queue::Copies);
   SyncOp::create(builder, loc, Scope::Workgroup);
