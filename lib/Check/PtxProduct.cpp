@@ -89,6 +89,22 @@ static bool readProduct(Warp &warp, const Instruction &i, unsigned lane,
                           to.b);
 }
 
+/// The first operand from tensor memory: lane = row, four bytes of it a column.
+static void readTensorA(TensorMemory &tensor, const Product &product,
+                        float *a) {
+  const float *values = check::valuesOf(product.a.format);
+  unsigned bytes = product.a.elementBytes, perWord = 4 / bytes;
+  uint32_t mask = bytes == 2 ? 0xFFFF : 0xFF;
+  for (unsigned row = 0; row < product.rows; ++row) {
+    for (unsigned k = 0; k < product.depth; ++k) {
+      uint32_t word = tensor.at(laneOfRow(product.rows, row),
+                                product.columnA + k / perWord) >>
+                      k % perWord * 8 * bytes;
+      *a++ = values[word & mask];
+    }
+  }
+}
+
 /// The rows of the workgroup of a rank; `b` holds the columns of all.
 static void multiplyRows(Block &block, const Product &product, unsigned rank,
                          const float *b) {
@@ -97,13 +113,7 @@ static void multiplyRows(Block &block, const Product &product, unsigned rank,
   unsigned rows = product.rows, columns = product.columns,
            depth = product.depth;
   if (product.aInTensor) {
-    for (unsigned row = 0; row < rows; ++row) {
-      for (unsigned k = 0; k < depth; ++k) {
-        uint32_t word =
-            tensor.at(laneOfRow(rows, row), product.columnA + k / 2);
-        a[row * depth + k] = check::bf16ToFloat(uint16_t(word >> k % 2 * 16));
-      }
-    }
+    readTensorA(tensor, product, a);
   } else {
     readOperand(block, inWorkgroup(product.a, rank), 0, rows, depth, a, depth,
                 1);
@@ -141,8 +151,9 @@ static bool touchProduct(Warp &warp, const Product &product, unsigned rank,
   Parts all{rank};
   return touchTensor(warp, all, product.column, product.columns, true, stamp) &&
          (product.aInTensor
-              ? touchTensor(warp, all, product.columnA, product.depth / 2,
-                            false, stamp)
+              ? touchTensor(warp, all, product.columnA,
+                            product.depth * product.a.elementBytes / 4, false,
+                            stamp)
               : touchOperand(warp, inWorkgroup(product.a, rank), 0,
                              product.rows, product.depth, stamp)) &&
          touchOperand(warp, inWorkgroup(product.b, rank), 0,

@@ -303,6 +303,8 @@ static const std::vector<Field<MmaRow>> kMmaFields = {
     field("scope", &MmaRow::scope, "", "who issues it: wave, group4 or single"),
     field("a_space", &MmaRow::aSpace, "", "where A lies"),
     field("b_space", &MmaRow::bSpace, "", "where B lies"),
+    field("b_transposed", &MmaRow::bTransposed, "",
+          "whether B may also lie as K x N there; absent = no", kOptional),
     field("c_space", &MmaRow::cSpace, "", "where the accumulator lies"),
     field("rate", &MmaRow::flopPerClock, "flop/clk",
           "of one unit with all its matrix pipes busy", kPositive),

@@ -203,6 +203,7 @@ struct MmaRow {
   MmaScope scope = MmaScope::Wave;
   OperandSpace aSpace = OperandSpace::Register;
   OperandSpace bSpace = OperandSpace::Register;
+  bool bTransposed = false; // B may also lie as K x N in shared memory
   OperandSpace cSpace = OperandSpace::Register;
   double flopPerClock = 0;  // of one unit with all its matrix pipes busy
   double latencyClocks = 0; // until the result can be an operand

@@ -131,12 +131,11 @@ static Product describe(MmaOp mma, const Target &target) {
 static std::string reasonAgainstOperands(const Product &product,
                                          const MmaRow &row) {
   MmaOp mma = product.op;
-  bool isWide = mma.getB().getType().getElementBits() == 16;
   if (row.bSpace != OperandSpace::Shared) {
     return "it reads an operand from another place than the other";
   }
-  if (mma.getBTransposed() && !isWide) {
-    return "it reads operands that are not of 16 bits along K only";
+  if (mma.getBTransposed() && !row.bTransposed) {
+    return "it reads an operand along K only";
   }
   // One thread cannot read what waves hold.
   bool stores = product.storesA && row.cSpace == OperandSpace::Tensor;

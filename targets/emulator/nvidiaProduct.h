@@ -37,9 +37,6 @@ inline TensorInstruction decodeInstruction(uint32_t word, int elementBytes,
     fail("instruction descriptor 0x%08x: no instruction of %d x %d", word,
          op.rows * workgroups, op.columns);
   }
-  if (elementBytes == 1 && (op.majorA != Major::K || op.majorB != Major::K)) {
-    fail("instruction descriptor 0x%08x: expected K-major e4m3 operands", word);
-  }
   return op;
 }
 
@@ -71,12 +68,15 @@ struct TensorMma {
 
 inline void readTensorA(TensorMemory &tensor, const TensorMma &op,
                         const TensorInstruction &shape, float *a) {
-  constexpr int kDepth = 16;
-  int first = takenColumn(tensor, op.tensorA, kDepth / 2);
+  const int depth = 32 / op.elementBytes, perWord = 4 / op.elementBytes;
+  int first = takenColumn(tensor, op.tensorA, depth / perWord);
   for (int row = 0; row < shape.rows; ++row) {
-    for (int k = 0; k < kDepth; ++k) {
-      uint32_t word = tensor.at(laneOfRow(shape.rows, row), first + k / 2);
-      a[row * kDepth + k] = fromBf16(uint16_t(word >> k % 2 * 16));
+    for (int k = 0; k < depth; ++k) {
+      uint32_t word =
+          tensor.at(laneOfRow(shape.rows, row), first + k / perWord) >>
+          k % perWord * 8 * op.elementBytes;
+      a[row * depth + k] = op.elementBytes == 2 ? fromBf16(uint16_t(word))
+                                                : fromFp8(uint8_t(word));
     }
   }
 }
@@ -156,6 +156,17 @@ inline void issueTensorMma(const TensorMma &op) {
   Together blocks = togetherWith(*self().block, op.workgroups);
   later(lateMatrix(), kTensorQueue, "a multiplication into tensor memory",
         [blocks, op] { runTensorMma(blocks, op); });
+}
+/// The first operand in tensor memory.
+inline void issueFromTensor(uint32_t d, uint32_t a, uint64_t b,
+                            uint32_t instruction, bool add, int elementBytes) {
+  issueTensorMma({.d = d,
+                  .tensorA = a,
+                  .instruction = instruction,
+                  .b = b,
+                  .aInTensor = true,
+                  .add = add,
+                  .elementBytes = elementBytes});
 }
 /// Both operands in shared memory.
 inline void issueShared(uint32_t d, uint64_t a, uint64_t b,

@@ -180,12 +180,11 @@ DEV void tensorMmaBf16(uint32_t d, uint64_t a, uint64_t b, uint32_t instruction,
 }
 DEV void tensorMmaBf16FromTensor(uint32_t d, uint32_t a, uint64_t b,
                                  uint32_t instruction, bool add) {
-  emulator::nvidia::issueTensorMma({.d = d,
-                                    .tensorA = a,
-                                    .instruction = instruction,
-                                    .b = b,
-                                    .aInTensor = true,
-                                    .add = add});
+  emulator::nvidia::issueFromTensor(d, a, b, instruction, add, 2);
+}
+DEV void tensorMmaFp8FromTensor(uint32_t d, uint32_t a, uint64_t b,
+                                uint32_t instruction, bool add) {
+  emulator::nvidia::issueFromTensor(d, a, b, instruction, add, 1);
 }
 DEV void tensorMmaFp8(uint32_t d, uint64_t a, uint64_t b, uint32_t instruction,
                       bool add) {

@@ -11,9 +11,10 @@
 //   K-major, 128-byte swizzle: rows of 128 bytes (64 bf16 or 128 e4m3 along K),
 //     stored one after the other. strideBytes = 1024, leadingBytes unused.
 //     The next K step adds its bytes (32) to the address.
-//   MN-major, 128-byte swizzle (bf16 only): rows of 128 bytes hold 64 columns
-//     of one k. strideBytes = 1024 (the next 8 k), leadingBytes = distance of
-//     the next 64 columns. The next K step of 16 adds 2048 to the address.
+//   MN-major, 128-byte swizzle (bf16; e4m3 into tensor memory only): rows of
+//     128 bytes hold 64 or 128 columns of one k. strideBytes = 1024 (the next 8
+//     k), leadingBytes = distance of the next 64 or 128 columns. The next K step
+//     of 16 or 32 adds 2048 or 4096 to the address.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TARGETS_NVIDIA_DESCRIPTORS_CUH
@@ -57,9 +58,10 @@ MODELC_EVERYWHERE uint32_t tensorInstructionBf16(uint32_t rows, uint32_t columns
          (rows >> 4) << 24;
 }
 
-/// Instruction descriptor of tcgen05.mma kind::f8f6f4: e4m3 x e4m3 -> f32, both K-major.
-MODELC_EVERYWHERE uint32_t tensorInstructionFp8(uint32_t rows, uint32_t columns) {
-  return 1u << 4 | (columns >> 3) << 17 | (rows >> 4) << 24;
+/// Instruction descriptor of tcgen05.mma kind::f8f6f4: e4m3 x e4m3 -> f32.
+MODELC_EVERYWHERE uint32_t tensorInstructionFp8(uint32_t rows, uint32_t columns, Major a = Major::K,
+                                                Major b = Major::K) {
+  return 1u << 4 | uint32_t(a) << 15 | uint32_t(b) << 16 | (columns >> 3) << 17 | (rows >> 4) << 24;
 }
 
 /// Types of the scales of blocks.

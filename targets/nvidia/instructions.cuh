@@ -53,7 +53,7 @@
 // tensor.cuh: multiplication from shared memory into tensor memory
 //   tensorAlloc<columns>(u32 *shared)  tensorRelinquish()  tensorFree<columns>(address)
 //   tensorMmaBf16(d, descriptorA, descriptorB, instruction, add)  tensorMmaFp8(...)   one thread
-//   tensorMmaBf16FromTensor(d, addressA, descriptorB, instruction, add)
+//   tensorMmaBf16FromTensor(d, addressA, descriptorB, instruction, add)  tensorMmaFp8FromTensor(...)
 //   tensorAllocOfPair tensorRelinquishOfPair tensorFreeOfPair tensorMmaBf16OfPair tensorMmaFp8OfPair
 //   tensorCommitOfPair(b, ranks)                               two workgroups together
 //   tensorMmaNvf4(d, descriptorA, descriptorB, instruction, scalesA, scalesB, add)  tensorMmaMxf4(...)

@@ -51,10 +51,11 @@ DEV void tensorFenceAfter() { asm volatile("tcgen05.fence::after_thread_sync;" :
   }
 /// d[M, N] = a[M, 16] b[16, N] (+ d where `add`) in tensor memory, issued by one thread.
 MODELC_TENSOR_MMA(tensorMmaBf16, "1", "f16", uint64_t, "%1", "l")
-/// The same with A in tensor memory: lane = row, two elements a column.
+/// The same with A in tensor memory: lane = row, four bytes of it a column.
 MODELC_TENSOR_MMA(tensorMmaBf16FromTensor, "1", "f16", uint32_t, "[%1]", "r")
 /// d[M, N] = a[M, 32] b[32, N] (+ d where `add`), issued by one thread.
 MODELC_TENSOR_MMA(tensorMmaFp8, "1", "f8f6f4", uint64_t, "%1", "l")
+MODELC_TENSOR_MMA(tensorMmaFp8FromTensor, "1", "f8f6f4", uint32_t, "[%1]", "r")
 /// The same by a pair of workgroups with descriptors that hold in both: each has 128 rows of a and of d, and the first
 /// one the first half of the columns of b. One thread of the first workgroup issues.
 MODELC_TENSOR_MMA(tensorMmaBf16OfPair, "2", "f16", uint64_t, "%1", "l")

@@ -102,8 +102,8 @@ struct Tcgen05Bf16 {
 };
 struct Tcgen05F8 {
   static constexpr int k = 32, workgroups = 1;
-  TILE_CONSTEXPR static uint32_t instruction(int rows, int columns, bool) {
-    return tensorInstructionFp8(rows, columns);
+  TILE_CONSTEXPR static uint32_t instruction(int rows, int columns, bool transposed) {
+    return tensorInstructionFp8(rows, columns, Major::K, transposed ? Major::MN : Major::K);
   }
   TILE_MEMBER static void multiply(uint32_t d, uint64_t a, uint64_t b, uint32_t instruction, bool add) {
     tensorMmaFp8(d, a, b, instruction, add);
@@ -160,6 +160,12 @@ struct Tcgen05Bf16FromTensor : Tcgen05Bf16 {
   static constexpr int words = k / 2; // of a row of a
   TILE_MEMBER static void multiply(uint32_t d, uint32_t a, uint64_t b, uint32_t instruction, bool add) {
     tensorMmaBf16FromTensor(d, a, b, instruction, add);
+  }
+};
+struct Tcgen05F8FromTensor : Tcgen05F8 {
+  static constexpr int words = k / 4;
+  TILE_MEMBER static void multiply(uint32_t d, uint32_t a, uint64_t b, uint32_t instruction, bool add) {
+    tensorMmaFp8FromTensor(d, a, b, instruction, add);
   }
 };
 
@@ -287,12 +293,13 @@ TILE void storeTensor(const Tile<float, L> &tile, TensorPlace<Rows, Columns> to,
   tensorWaitStores();
   tensorFenceBefore();
 }
-/// An operand, two elements in each word.
-template <class L, int Rows, int Words>
-TILE void storeTensor(const Tile<bf16, L> &tile, TensorPlace<Rows, Words> to) {
+/// An operand, several elements in each word.
+template <class T, class L, int Rows, int Words>
+TILE void storeTensor(const Tile<T, L> &tile, TensorPlace<Rows, Words> to) {
+  constexpr int perWord = 4 / sizeof(T);
   tensorFenceAfter();
-  forEachTensorRun<L, Words, 2>(to.address, [&](auto first, auto chunk, uint32_t address) INLINE {
-    tensorStore(address, *(const uint32_t (*)[chunk.value / 2])(tile.v + first.value));
+  forEachTensorRun<L, Words, perWord>(to.address, [&](auto first, auto chunk, uint32_t address) INLINE {
+    tensorStore(address, *(const uint32_t (*)[chunk.value / perWord])(tile.v + first.value));
   });
   tensorWaitStores();
   tensorFenceBefore();

@@ -94,8 +94,9 @@ inline void placeKMajor(char *tile, const Matrix &x) {
 inline void placeMnMajor(char *tile, const Matrix &x) {
   for (int i = modelc::threadId(); i < x.rows * x.columns; i += int(emulator::self().block->threads.size())) {
     const int row = i / x.columns, k = i % x.columns;
-    char *block = tile + row / 64 * x.columns * 128;
-    std::memcpy(block + swizzledByte(k, row % 64 * 2), x.unit(row, k), 2);
+    const int span = 128 / x.elementBytes;
+    char *block = tile + row / span * x.columns * 128;
+    std::memcpy(block + swizzledByte(k, row % span * x.elementBytes), x.unit(row, k), size_t(x.elementBytes));
   }
 }
 

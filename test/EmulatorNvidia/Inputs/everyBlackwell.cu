@@ -39,6 +39,7 @@ KERNEL(128, 1) tensor(float *out, uint32_t *words) {
     tensorMmaBf16(d, a, b, tensorInstructionBf16(128, 64), false);
     tensorMmaFp8(d, a, b, tensorInstructionFp8(128, 64), true);
     tensorMmaBf16FromTensor(d, d + 32, b, tensorInstructionBf16(128, 64, Major::K, Major::MN), out[0] > 0);
+    tensorMmaFp8FromTensor(d, d + 32, b, tensorInstructionFp8(128, 64, Major::K, Major::MN), out[0] > 0);
     tensorCopyScales(d + 96, sharedDescriptorBlackwell(sharedAddress(memory), 128, 16, Swizzle::None));
     tensorMmaNvf4(d, a, b, tensorInstructionFp4(128, 128, ScaleType::E4M3, 0), d + 96, d + 96, true);
     tensorMmaMxf4(d, a, b, tensorInstructionFp4(128, 128, ScaleType::E8M0, 2), d + 96, d + 96, true);

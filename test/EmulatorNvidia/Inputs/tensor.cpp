@@ -27,7 +27,9 @@ constexpr Form kForms[] = {{"tensorMmaBf16", 2, Major::K, Major::K, false},
                            {"tensorMmaBf16, A transposed", 2, Major::MN, Major::K, false},
                            {"tensorMmaBf16, B transposed", 2, Major::K, Major::MN, false},
                            {"tensorMmaBf16FromTensor", 2, Major::K, Major::K, true},
-                           {"tensorMmaFp8", 1, Major::K, Major::K, false}};
+                           {"tensorMmaFp8", 1, Major::K, Major::K, false},
+                           {"tensorMmaFp8, B transposed", 1, Major::K, Major::MN, false},
+                           {"tensorMmaFp8FromTensor", 1, Major::K, Major::K, true}};
 
 struct Shared {
   Barrier done;
@@ -39,7 +41,7 @@ void placeInTensor(uint32_t tensor, const Matrix &a) {
   const int row = waveId() * 32 + laneId();
   uint32_t words[32];
   for (int i = 0; i < 32; ++i) {
-    words[i] = a.word(row, i * 2);
+    words[i] = a.word(row, i * 4 / a.elementBytes);
   }
   tensorStore(tensor + uint32_t(waveId() * 32 << 16), words);
   tensorWaitStores();
@@ -47,16 +49,22 @@ void placeInTensor(uint32_t tensor, const Matrix &a) {
 
 void issue(const Form &form, uint32_t tensor, uint32_t tensorA, const char *tileA, const char *tileB, int rows, int n,
            bool add) {
-  const int stepA = form.majorA == Major::K ? 32 : 2048, stepB = form.majorB == Major::K ? 32 : 2048;
-  auto descriptorOf = [](const char *tile, Major major) {
-    return sharedDescriptorBlackwell(sharedAddress(tile), 1024, major == Major::K ? 16 : 64 * 128);
+  const int depth = 32 / form.elementBytes, columns = 128 / form.elementBytes;
+  const int stepA = form.majorA == Major::K ? 32 : depth * 128, stepB = form.majorB == Major::K ? 32 : depth * 128;
+  auto descriptorOf = [&](const char *tile, Major major) {
+    return sharedDescriptorBlackwell(sharedAddress(tile), 1024, major == Major::K ? 16u : uint32_t(columns * 128));
   };
   const uint64_t whereA = descriptorOf(tileA, form.majorA), whereB = descriptorOf(tileB, form.majorB);
   for (int step = 0; step < 4; ++step) {
     const uint64_t a = advanceDescriptor(whereA, uint32_t(step * stepA));
     const uint64_t b = advanceDescriptor(whereB, uint32_t(step * stepB));
     if (form.elementBytes == 1) {
-      tensorMmaFp8(tensor, a, b, tensorInstructionFp8(uint32_t(rows), uint32_t(n)), add || step > 0);
+      const uint32_t instruction = tensorInstructionFp8(uint32_t(rows), uint32_t(n), form.majorA, form.majorB);
+      if (form.aInTensor) {
+        tensorMmaFp8FromTensor(tensor, tensorA + uint32_t(step * 8), b, instruction, add || step > 0);
+      } else {
+        tensorMmaFp8(tensor, a, b, instruction, add || step > 0);
+      }
     } else {
       const uint32_t instruction = tensorInstructionBf16(uint32_t(rows), uint32_t(n), form.majorA, form.majorB);
       if (form.aInTensor) {

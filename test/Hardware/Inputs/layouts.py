@@ -123,6 +123,7 @@ INSTRUCTIONS = {
         "Tcgen05Bf16": {"c": row_of_thread},
         "Tcgen05Bf16FromTensor": {"a": row_of_thread, "c": row_of_thread},
         "Tcgen05F8": {"c": row_of_thread},
+        "Tcgen05F8FromTensor": {"a": row_of_thread, "c": row_of_thread},
         "Tcgen05Nvf4": tensor_scales(4),
         "Tcgen05Mxf4": tensor_scales(2),
         "Tcgen05Mx8": tensor_scales(1),
