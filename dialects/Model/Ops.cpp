@@ -274,6 +274,15 @@ LogicalResult RopeAppendOp::verify() {
 }
 
 LogicalResult AttentionOp::verify() {
+  Value scale = getQScale();
+  if (scale && !isEightBit(getCache().getType().getElementType())) {
+    return emitOpError("expected 'scaled' only beside a cache of 8 bits, got ")
+           << getCache().getType();
+  }
+  if (scale && !hasSize(scale, 1)) {
+    return emitOpError("expected one scale of all queries, got ")
+           << scale.getType();
+  }
   return verifyHeads(*this, columns(getQ()), getCache().getType());
 }
 

@@ -53,8 +53,8 @@ std::string MeasuredRow::reasonAgainst() const {
   }
   bool isAttention =
       kind == Measurement::Prefill || kind == Measurement::Decode;
-  if (isAttention && bytesOf(type) != 2) {
-    return "products of queries and keys in " + type;
+  if (isAttention && bytesOf(type) != 2 && type != cacheType) {
+    return "products of queries in " + type + " and keys in " + cacheType;
   }
   // A window that all keys lie in hides none.
   return window > 0 && window < past + newTokens ? "a window of keys" : "";

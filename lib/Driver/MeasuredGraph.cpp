@@ -122,6 +122,10 @@ static std::string attention(const MeasuredRow &row) {
   if (!row.rotates) {
     inputs += embedded("q", columns) + embedded("k", row.kvHeads * row.headDim);
   }
+  bool isMultiplied = !row.isUnquantised();
+  inputs += isMultiplied ? R"(
+  %qs = model.weight ["q_scale"] stored f32 : tensor<1xf32>)"
+                         : "";
   inputs += isNarrow ? R"(
   %ks = model.weight ["k_scale"] stored f32 : tensor<1xf32>
   %vs = model.weight ["v_scale"] stored f32 : tensor<1xf32>)"
@@ -133,12 +137,14 @@ static std::string attention(const MeasuredRow &row) {
   %g = model.weight ["norm"] : tensor<{0}xbf16>
   %z = model.layers 1 carry (%h = %start : tensor<?x{0}xbf16>) {{
     %c = model.cache {2}{4}
-    %a = model.attention %q, %new, %batch : tensor<?x{0}xbf16>, {3}
+    %a = model.attention %q, %new, %batch {5}: tensor<?x{0}xbf16>, {3}{6}
     %r = model.add %h, %a : tensor<?x{0}xbf16>
     model.yield %r : tensor<?x{0}xbf16>
   }
   %y = model.norm %z, %g eps 1.0e-5 : tensor<?x{0}xbf16>, tensor<{0}xbf16> -> tensor<?x{0}xbf16>)",
-                             columns, inputs, made, cache, append(row, cache))
+                             columns, inputs, made, cache, append(row, cache),
+                             isMultiplied ? "scaled %qs " : "",
+                             isMultiplied ? ", tensor<1xf32>" : "")
                          .str();
   StringRef phase = row.kind == Measurement::Prefill ? "prefill" : "decode";
   return around("", phase, row.headColumns(), columns, body);

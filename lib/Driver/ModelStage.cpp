@@ -28,6 +28,7 @@ static void buildModelPipeline(OpPassManager &manager, model::Phase phase,
   quantise.weights = precisionOf(options.weights);
   quantise.inputs = precisionOf(options.activations);
   quantise.kv = precisionOf(options.cache);
+  quantise.queries = precisionOf(options.queries);
   manager.addPass(createModelQuantise(quantise));
   // Shard before fusing: the all-reduce decides where a residual can go.
   manager.addPass(createModelShard({options.tensorParallel}));

@@ -66,6 +66,7 @@ static std::string describe(const CompileOptions &options,
     json.attribute("weights", options.weights);
     json.attribute("activations", options.activations);
     json.attribute("kv", options.cache);
+    json.attribute("queries", options.queries);
     json.attribute("price", options.priceBasis);
     json.attribute("page", model.pageSize);
     json.attribute("max_tp", model.maxTensorParallel);
@@ -189,6 +190,7 @@ readCompilation(llvm::StringRef folder, llvm::raw_ostream &errors) {
   text("weights", options.weights);
   text("activations", options.activations);
   text("kv", options.cache);
+  text("queries", options.queries);
   text("price", options.priceBasis);
   auto size = [&](llvm::StringRef key, int64_t &to) {
     number(key, to);

@@ -101,7 +101,8 @@ Value Model::attention(Value q, Value k, Value v, const CacheOptions &options,
                                     options.headDim, elementType, /*page=*/0);
   Value cache = model::CacheOp::create(builder, loc, type);
   cache = model::AppendOp::create(builder, loc, type, k, v, cache, batch);
-  return model::AttentionOp::create(builder, loc, q.getType(), q, cache, batch);
+  return model::AttentionOp::create(builder, loc, q.getType(), q, cache, batch,
+                                    /*q_scale=*/Value());
 }
 
 Value Model::swiglu(Value gate, Value up, Where where) {

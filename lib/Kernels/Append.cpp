@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "lib/Kernels/Families.h"
+#include "lib/Kernels/HeadFamilies.h"
 #include "lib/Kernels/KernelBuilder.h"
 #include "lib/Kernels/NewRows.h"
 #include "llvm/Support/MathExtras.h"
@@ -80,14 +80,13 @@ void Append::ownTokens(const Sequence &sequence, Scalar first, Scalar kvHead) {
   Loaded keys = load("k", newKeys, rows.shape.headDim, sequence, row, kvHead);
   Loaded values =
       load("v", newValues, rows.shape.valueDim, sequence, row, kvHead);
-  Value keyFactor = rows.inverseOf("k_scale", rows.cache.keyScale);
-  Value valueFactor = rows.inverseOf("v_scale", rows.cache.valueScale);
+  NewRows::Factors factors = rows.loadFactors();
   store("k", keys,
         rows.at(rows.cache.keys, sequence, position, kvHead, cacheRow),
-        keyFactor);
+        factors.key);
   store("v", values,
         rows.at(rows.cache.values, sequence, position, kvHead, cacheRow),
-        valueFactor);
+        factors.value);
 }
 
 KernelOp kernels::buildAppend(OpBuilder &builder, const Label &label,

@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Kernels/Blocks.h"
-#include "lib/Kernels/Families.h"
+#include "lib/Kernels/HeadFamilies.h"
 #include "lib/Kernels/Softmax.h"
 #include <limits>
 

@@ -8,7 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "lib/Kernels/Families.h"
+#include "lib/Kernels/HeadFamilies.h"
 #include "lib/Kernels/KernelBuilder.h"
 #include "lib/Kernels/Sequences.h"
 #include "lib/Kernels/Softmax.h"
@@ -58,7 +58,8 @@ struct Decode {
 } // namespace
 
 void Decode::declare() {
-  q = k.buffer("q", {kDynamic, shape.heads, shape.headDim}, shape.element);
+  q = k.buffer("q", {kDynamic, shape.heads, shape.headDim},
+               shape.queryElement());
   cache = CacheArguments::declare(k, shape, /*scalesValues=*/isWhole());
   contexts = k.buffer("contexts", {kDynamic}, k.i32());
   pages = k.buffer("pages", {kDynamic, kDynamic}, k.i32());
@@ -83,7 +84,7 @@ Softmax Decode::walk(Scalar sequence, Scalar kvHead, ValueRange queries,
   std::string expect =
       "max(1, context / " + std::to_string(tile.keys) + " + 0.5)";
   expect += isWhole() ? "" : " / splits";
-  Value scale = loadScoreScale(k, shape, cache.keyScale);
+  Value scale = loadScoreScale(k, shape, cache);
   Softmax start = Softmax::start(k, shape, tile.queries);
   auto body = [&](Scalar t, ValueRange carried) {
     Scalar key = k.name("key", (first + t) * static_cast<double>(tile.keys));

@@ -9,7 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "lib/Kernels/Families.h"
+#include "lib/Kernels/HeadFamilies.h"
 #include "lib/Kernels/KernelBuilder.h"
 #include "lib/Kernels/Sequences.h"
 #include "lib/Kernels/Softmax.h"
@@ -40,7 +40,7 @@ struct Prefill {
 
 void Prefill::declare() {
   SmallVector<int64_t> rows = {kDynamic, shape.heads, shape.headDim};
-  q = k.buffer("q", rows, shape.element);
+  q = k.buffer("q", rows, shape.queryElement());
   cache = CacheArguments::declare(k, shape);
   sequences = SequenceArguments::declare(k);
   rows.back() = shape.valueDim;
@@ -99,11 +99,11 @@ void Prefill::ownQueries(const Sequence &sequence, Scalar first, Scalar head) {
     trips = trips + 1; // the last one sees no keys
   }
   trips = k.name("trips", trips);
-  Value scale = loadScoreScale(k, shape, cache.keyScale);
+  Value scale = loadScoreScale(k, shape, cache);
   Softmax start = Softmax::start(k, shape, tile.queries);
   if (tile.isDelayed) {
-    start.weights =
-        k.fill("weightless", {tile.queries, tile.keys}, shape.element, 0);
+    start.weights = k.fill("weightless", {tile.queries, tile.keys},
+                           shape.powerElement(), 0);
   }
   auto body = [&](Scalar t, ValueRange carried) {
     Scalar key = k.name("key", t * static_cast<double>(tile.keys));

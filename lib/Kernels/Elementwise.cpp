@@ -1,4 +1,4 @@
-//===- Elementwise.cpp - Sums and SwiGLU of whole matrices ----------------===//
+//===- Elementwise.cpp - Sums, SwiGLU, numbers of 8 bits of matrices ------===//
 //
 // A workgroup owns one tile and walks nothing. Used where no neighbour took the
 // op into its epilogue.
@@ -14,42 +14,94 @@ using namespace modelc;
 using namespace modelc::kernels;
 using namespace modelc::schedule;
 
-KernelOp kernels::buildElementwise(OpBuilder &builder, const Label &label,
-                                   Elementwise kind, int64_t columns,
-                                   Type element, const RowTile &tile,
-                                   Range rows) {
-  KernelBuilder k(builder, label.symbol, label.op, tile.waves);
-  SmallVector<int64_t> matrix = {ShapedType::kDynamic, columns};
-  bool isSum = kind == Elementwise::Add;
-  Value a, b;
-  if (kind != Elementwise::Zeros) {
-    a = k.buffer(isSum ? "a" : "gate", matrix, element);
-    b = k.buffer(isSum ? "b" : "up", matrix, element);
+namespace {
+/// What the numbers of a tile are made of: of each matrix there is, and of the
+/// scale, if there is one.
+struct Sources {
+  SmallVector<Value, 2> matrices;
+  Value scale;
+
+  static Sources declare(KernelBuilder &k, const ElementwiseShape &shape);
+};
+} // namespace
+
+Sources Sources::declare(KernelBuilder &k, const ElementwiseShape &shape) {
+  SmallVector<StringRef, 2> names;
+  switch (shape.kind) {
+  case Elementwise::Add:
+    names = {"a", "b"};
+    break;
+  case Elementwise::Swiglu:
+    names = {"gate", "up"};
+    break;
+  case Elementwise::Narrow:
+    names = {"x"};
+    break;
+  case Elementwise::Zeros:
+    break;
   }
-  Value out = k.buffer("out", matrix, element);
+  Sources sources;
+  for (StringRef name : names) {
+    sources.matrices.push_back(
+        k.buffer(name, {ShapedType::kDynamic, shape.columns}, shape.element));
+  }
+  if (shape.kind == Elementwise::Narrow) {
+    sources.scale = k.buffer("scale", {1}, k.f32());
+  }
+  return sources;
+}
+
+/// Of numbers in f32; the last one of `narrow` is the scale.
+static Scalar resultOf(const ElementwiseShape &shape, Scalar x, Scalar y) {
+  switch (shape.kind) {
+  case Elementwise::Add:
+    return convert(x + y, shape.element);
+  case Elementwise::Swiglu:
+    return convert(swiglu(x, y), shape.element);
+  default:
+    return convertSaturated(x / y, shape.result);
+  }
+}
+
+KernelOp kernels::buildElementwise(OpBuilder &builder, const Label &label,
+                                   const ElementwiseShape &shape,
+                                   const RowTile &tile, Range rows) {
+  KernelBuilder k(builder, label.symbol, label.op, tile.waves);
+  Sources sources = Sources::declare(k, shape);
+  Type result = shape.result ? shape.result : shape.element;
+  Value out = k.buffer("out", {ShapedType::kDynamic, shape.columns}, result);
   Scalar m = k.size("m", rows.minimum, rows.maximum);
-  RowWriter rowsOf = {k, columns, tile, m};
+  RowWriter rowsOf = {k, shape.columns, tile, m};
   Shape whole = {tile.rows, tile.columns};
   Scalar rowTiles = k.name("row_tiles", ceilDiv(m, tile.rows));
-  Scalar columnTiles = k.constant(llvm::divideCeil(columns, tile.columns));
+  Scalar columnTiles =
+      k.constant(llvm::divideCeil(shape.columns, tile.columns));
   k.grid(
       {{"row_tile", rowTiles}, {"column_tile", columnTiles}},
       [&](ArrayRef<Scalar> index) {
         Scalar row = k.name("row", index[0] * static_cast<double>(tile.rows));
         Scalar column =
             k.name("column", index[1] * static_cast<double>(tile.columns));
-        if (kind == Elementwise::Zeros) {
-          k.store(k.fill("zeros", whole, element, 0),
-                  rowsOf.tileAt(out, row, column));
+        Place to = rowsOf.tileAt(out, row, column);
+        if (sources.matrices.empty()) {
+          k.store(k.fill("zeros", whole, result, 0), to);
           return;
         }
-        Value x = k.load("left", whole, rowsOf.tileAt(a, row, column));
-        Value y = k.load("right", whole, rowsOf.tileAt(b, row, column));
-        Value result = k.map("result", element, {x, y}, [&](Element e) {
-          Scalar left = convert(e[0], k.f32()), right = convert(e[1], k.f32());
-          return convert(isSum ? left + right : swiglu(left, right), element);
-        });
-        k.store(result, rowsOf.tileAt(out, row, column));
+        SmallVector<Value> inputs;
+        for (Value matrix : sources.matrices) {
+          inputs.push_back(k.load(inputs.empty() ? "left" : "right", whole,
+                                  rowsOf.tileAt(matrix, row, column)));
+        }
+        if (sources.scale) {
+          inputs.push_back(k.load(
+              "scale", {1, 1}, at(sources.scale, {k.constant(0)}).walks(0, 0)));
+        }
+        k.store(k.map("result", result, inputs,
+                      [&](Element e) {
+                        return resultOf(shape, convert(e[0], k.f32()),
+                                        convert(e[1], k.f32()));
+                      }),
+                to);
       });
   return k.finish(label.note);
 }

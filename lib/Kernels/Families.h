@@ -217,12 +217,19 @@ schedule::KernelOp buildQuantiseBlocks(mlir::OpBuilder &builder,
                                        const QuantiseShape &shape,
                                        const RowTile &tile, Range rows);
 
-enum class Elementwise { Add, Swiglu, Zeros };
+enum class Elementwise { Add, Swiglu, Zeros, Narrow };
 
-/// Arguments: a, b, out, m; of zeros: out, m.
+struct ElementwiseShape {
+  Elementwise kind = Elementwise::Add;
+  int64_t columns = 0;
+  mlir::Type element;
+  mlir::Type result = {}; ///< of narrow: over a scale, saturated
+};
+
+/// Arguments: a, b, out, m; of narrow: x, scale[1], out, m; of zeros: out, m.
 schedule::KernelOp buildElementwise(mlir::OpBuilder &builder,
-                                    const Label &label, Elementwise kind,
-                                    int64_t columns, mlir::Type element,
+                                    const Label &label,
+                                    const ElementwiseShape &shape,
                                     const RowTile &tile, Range rows);
 
 struct GatherShape {
@@ -237,126 +244,6 @@ struct GatherShape {
 schedule::KernelOp buildGather(mlir::OpBuilder &builder, const Label &label,
                                const GatherShape &shape, const RowTile &tile,
                                Range rows);
-
-//===----------------------------------------------------------------------===//
-// Attention
-//===----------------------------------------------------------------------===//
-
-/// Heads of one device, and its cache: K is [rows, kvHeads, headDim], V [rows,
-/// kvHeads, valueDim], row = page * pageSize + slot.
-struct HeadShape {
-  int64_t heads = 0, kvHeads = 0, pageSize = 0;
-  int64_t headDim = 0;     ///< of queries and keys
-  int64_t valueDim = 0;    ///< of values and results
-  mlir::Type element;      ///< of queries and results
-  mlir::Type cacheElement; ///< 8 bits: over a scale, saturated
-  /// How the kernel that joins parts of keys quantises results: in blocks of
-  /// whole words of scales of each head.
-  std::optional<QuantiseShape> quantise = {};
-  int64_t group() const { return heads / kvHeads; }
-  /// Of a key and a value together.
-  int64_t cacheColumns() const { return headDim + valueDim; }
-  /// Kernels take k_scale[1] and v_scale[1]: what the cache holds is the key
-  /// over k_scale, the value over v_scale.
-  bool isScaled() const { return cacheElement.getIntOrFloatBitWidth() == 8; }
-};
-
-/// Sizes of a step. `longest` counts the new tokens of one sequence.
-struct StepRange {
-  Range sequences, longest;
-};
-
-/// Parts of the sums of a linear, with what makes its result of them.
-struct SumParts {
-  int64_t count = 0;           ///< 0: sums are whole, and finished
-  bool hasInputScale = false;  ///< of each row of a
-  bool isTensorScaled = false; ///< that one is of all rows
-  bool hasWeightScale = false; ///< of each row of w
-  mlir::Type biasType;         ///< null: none
-  explicit operator bool() const { return count > 0; }
-
-  static SumParts of(const LinearShape &shape, int64_t count) {
-    return {count, shape.isScaled || shape.isTensorScaled, shape.isTensorScaled,
-            shape.scalesWeightRows() || shape.isTensorScaled, shape.biasType};
-  }
-};
-
-struct RopeTile {
-  int64_t tokens = 1; ///< of one workgroup
-  /// Queries: rows of a tile are the heads of a group, not tokens.
-  bool packsHeads = false;
-  int64_t waves = 1;
-  /// Of the linear before, which this kernel adds; of one token.
-  SumParts sums = {};
-};
-
-/// Rotates queries and keys, appends keys and values. Arguments: qkv[tokens,
-/// heads + 2 kvHeads, headDim], rope[position, 2, headDim / 2] (cosines,
-/// sines; f32), starts, contexts, pages, q, k_cache, v_cache, [k_scale,
-/// v_scale], tokens, sequences, longest, pages_per_sequence. Where sums come in
-/// parts, for qkv: partial[tokens, parts, heads + 2 kvHeads, headDim] in f32,
-/// [a_scale[tokens] or [1]], [w_scale], [bias] of [heads + 2 kvHeads, headDim].
-schedule::KernelOp buildRopeAppend(mlir::OpBuilder &builder, const Label &label,
-                                   const HeadShape &shape, const RopeTile &tile,
-                                   StepRange sizes);
-
-/// Appends keys and values as they are. Arguments: k[tokens, kvHeads, headDim],
-/// v[tokens, kvHeads, valueDim], starts, contexts, pages, k_cache, v_cache,
-/// [k_scale, v_scale], tokens, sequences, longest, pages_per_sequence.
-schedule::KernelOp buildAppend(mlir::OpBuilder &builder, const Label &label,
-                               const HeadShape &shape, const RopeTile &tile,
-                               StepRange sizes);
-
-struct PrefillTile {
-  int64_t queries = 0, keys = 0; ///< of one workgroup, of one trip
-  int64_t waves = 4;
-  int64_t slots = 0;      ///< of keys and of values; 0: as the pipeline chooses
-  bool isDelayed = false; ///< values are added one trip late
-  bool hasRoles = false;  ///< waves of their own copy
-  /// Of 8 elements of a lane, those whose exponentials the vector units take.
-  int64_t fmaExponentials = 0;
-  int64_t workgroupsOfUnit = 0; ///< as of LinearTile
-};
-
-/// Arguments: q, k_cache, v_cache, [k_scale, v_scale], starts, contexts, pages,
-/// out, tokens, sequences, longest, pages_per_sequence.
-schedule::KernelOp buildAttentionPrefill(mlir::OpBuilder &builder,
-                                         const Label &label,
-                                         const HeadShape &shape,
-                                         const PrefillTile &tile,
-                                         StepRange sizes);
-
-struct DecodeTile {
-  int64_t queries = 16, keys = 0; ///< rows of the packed group, keys of a trip
-  int64_t waves = 4;
-  int64_t slots = 0;         ///< as of PrefillTile
-  int64_t maxSplits = 1;     ///< 1: nothing is joined
-  int64_t perUnit = 2;       ///< workgroups that fill a unit
-  int64_t atOnce = 2;        ///< that a unit runs, if it is given more
-  double alone = 2;          ///< time of one on a unit, over that of each then
-  int64_t joinTiles = 1;     ///< of keys that pass while the parts are joined
-  int64_t combineParts = 16; ///< that are joined in one trip
-  int64_t combineWaves = 1;
-};
-
-/// Arguments: q, k_cache, v_cache, [k_scale], contexts, pages, part[sequence *
-/// splits + split, head, valueDim], stat[.., head, 2] (maximum, sum),
-/// sequences, splits, pages_per_sequence. Parts are in units of v_scale. Where
-/// nothing is split: q, k_cache, v_cache, [k_scale, v_scale], contexts, pages,
-/// out, sequences, pages_per_sequence.
-schedule::KernelOp buildAttentionDecode(mlir::OpBuilder &builder,
-                                        const Label &label,
-                                        const HeadShape &shape,
-                                        const DecodeTile &tile,
-                                        Range sequences);
-
-/// Joins the splits. Arguments: part, stat, [v_scale], out, sequences, splits;
-/// where results are quantised, in place of out: [tensor_scale], out, scale.
-schedule::KernelOp buildAttentionCombine(mlir::OpBuilder &builder,
-                                         const Label &label,
-                                         const HeadShape &shape,
-                                         const DecodeTile &tile,
-                                         Range sequences);
 
 //===----------------------------------------------------------------------===//
 // Sampling and exchange between devices

@@ -33,6 +33,36 @@ Value GraphLowering::pages() {
                {plan.sizes.sequences, plan.sizes.pagesPerSequence});
 }
 
+/// k_cache, v_cache and the scales that there are; who leaves values in units
+/// of theirs takes none of them.
+static void appendCache(SmallVectorImpl<Value> &arguments, const Storage &cache,
+                        bool scalesValues = true) {
+  for (Value value :
+       {cache.buffer, cache.values, cache.queryScale, cache.keyScale,
+        scalesValues ? cache.valueScale : Value()}) {
+    if (value) {
+      arguments.push_back(value);
+    }
+  }
+}
+
+model::AttentionOp GraphLowering::narrowReaderOf(Value q) const {
+  auto reader = q.hasOneUse()
+                    ? dyn_cast<model::AttentionOp>(*q.getUsers().begin())
+                    : nullptr;
+  bool isKnown =
+      reader && reader.getQScale() && storage.contains(reader.getQScale());
+  return isKnown ? reader : nullptr;
+}
+
+void GraphLowering::narrow(HeadShape &shape, Storage &cache,
+                           model::AttentionOp reader) {
+  if (reader && reader.getQScale()) {
+    shape.queries = shape.cacheElement;
+    cache.queryScale = bufferOf(reader.getQScale());
+  }
+}
+
 Value GraphLowering::ropeTable(model::RopeAppendOp op, int64_t headDim) {
   std::string source = llvm::formatv("rope head_dim {0} theta {1}", headDim,
                                      op.getTheta().convertToDouble());
@@ -87,12 +117,9 @@ LogicalResult GraphLowering::lower(model::AppendOp op) {
   model::CacheType cache = op.getCache().getType();
   HeadShape shape = headsOf(cache, cache.getKvHeads(), elementOf(op.getK()));
   const Storage place = bindCache(op.getCache(), op.getOut());
-  SmallVector<Value> arguments = {
-      bufferOf(op.getK()), bufferOf(op.getV()), starts(), contexts(), pages(),
-      place.buffer,        place.values};
-  if (shape.isScaled()) {
-    llvm::append_values(arguments, place.keyScale, place.valueScale);
-  }
+  SmallVector<Value> arguments = {bufferOf(op.getK()), bufferOf(op.getV()),
+                                  starts(), contexts(), pages()};
+  appendCache(arguments, place);
   llvm::append_values(arguments, plan.sizes.tokens, plan.sizes.sequences,
                       plan.sizes.longest, plan.sizes.pagesPerSequence);
   plan.launch(library.append(shape, plan.isDecode), arguments,
@@ -104,15 +131,13 @@ void GraphLowering::launchRope(model::RopeAppendOp op, Value qkv,
                                const SumParts &sums, ValueRange epilogue) {
   model::CacheType cache = op.getCache().getType();
   HeadShape shape = headsOf(cache, op.getHeads(), elementOf(op.getQkv()));
-  const Storage place = storage[op.getCache()];
+  Storage place = storage[op.getCache()];
+  narrow(shape, place, narrowReaderOf(op.getQ()));
   SmallVector<Value> arguments = {qkv};
   llvm::append_range(arguments, epilogue);
   llvm::append_values(arguments, ropeTable(op, shape.headDim), starts(),
-                      contexts(), pages(), bufferOf(op.getQ()), place.buffer,
-                      place.values);
-  if (shape.isScaled()) {
-    llvm::append_values(arguments, place.keyScale, place.valueScale);
-  }
+                      contexts(), pages(), bufferOf(op.getQ()));
+  appendCache(arguments, place);
   llvm::append_values(arguments, plan.sizes.tokens, plan.sizes.sequences,
                       plan.sizes.longest, plan.sizes.pagesPerSequence);
   plan.launch(library.ropeAppend(shape, plan.isDecode, sums), arguments,
@@ -203,10 +228,8 @@ std::pair<Value, Value> GraphLowering::splitsOf(const HeadShape &shape) {
 
 void GraphLowering::launchPrefill(const HeadShape &shape, const Storage &place,
                                   Value q, Value out, StringRef label) {
-  SmallVector<Value> arguments = {q, place.buffer, place.values};
-  if (shape.isScaled()) {
-    llvm::append_values(arguments, place.keyScale, place.valueScale);
-  }
+  SmallVector<Value> arguments = {q};
+  appendCache(arguments, place);
   llvm::append_values(arguments, starts(), contexts(), pages(), out,
                       plan.sizes.tokens, plan.sizes.sequences,
                       plan.sizes.longest, plan.sizes.pagesPerSequence);
@@ -217,10 +240,8 @@ void GraphLowering::launchDecode(const HeadShape &shape, const Storage &place,
                                  Value q, Value out, model::QuantiseOp quantise,
                                  StringRef label) {
   auto whole = [&] {
-    SmallVector<Value> arguments = {q, place.buffer, place.values};
-    if (shape.isScaled()) {
-      llvm::append_values(arguments, place.keyScale, place.valueScale);
-    }
+    SmallVector<Value> arguments = {q};
+    appendCache(arguments, place);
     llvm::append_values(arguments, contexts(), pages(), out,
                         plan.sizes.sequences, plan.sizes.pagesPerSequence);
     plan.launch(library.decodeWhole(shape), arguments, label);
@@ -248,10 +269,9 @@ void GraphLowering::launchParts(const HeadShape &shape, const Storage &place,
   Type f32 = plan.builder.getF32Type();
   Value part = plan.workspace(parts, {shape.heads, shape.valueDim}, f32);
   Value stat = plan.workspace(parts, {shape.heads, 2}, f32);
-  SmallVector<Value> arguments = {q, place.buffer, place.values};
-  SmallVector<Value> combine = {part, stat};
-  if (shape.isScaled()) {
-    arguments.push_back(place.keyScale);
+  SmallVector<Value> arguments = {q}, combine = {part, stat};
+  appendCache(arguments, place, /*scalesValues=*/false);
+  if (place.valueScale) {
     combine.push_back(place.valueScale);
   }
   llvm::append_values(arguments, contexts(), pages(), part, stat, sequences,
@@ -274,22 +294,44 @@ model::QuantiseOp GraphLowering::quantiseInParts(model::AttentionOp op,
   return isPossible ? quantise : nullptr;
 }
 
+void GraphLowering::launchAttention(model::AttentionOp op,
+                                    const HeadShape &from, const Storage &cache,
+                                    Value q) {
+  HeadShape shape = from;
+  Value out = bufferOf(op.getOut());
+  if (!plan.isDecode) {
+    return launchPrefill(shape, cache, q, out, model::getShortName(op));
+  }
+  model::QuantiseOp quantise = quantiseInParts(op, shape);
+  if (quantise) {
+    shape.quantise = quantiseShapeOf(quantise);
+    bind(quantise.getOut(), rowsOf(op.getQ()));
+    bind(quantise.getScale(), rowsOf(op.getQ()));
+  }
+  launchDecode(shape, cache, q, out, quantise, model::getShortName(op));
+}
+
 LogicalResult GraphLowering::lower(model::AttentionOp op) {
   HeadShape shape =
       headsOf(op.getCache().getType(), op.getHeads(), elementOf(op.getQ()));
-  bind(op.getOut(), rowsOf(op.getQ()));
-  const Storage place = storage[op.getCache()];
-  Value q = bufferOf(op.getQ()), out = bufferOf(op.getOut());
-  if (plan.isDecode) {
-    model::QuantiseOp quantise = quantiseInParts(op, shape);
-    if (quantise) {
-      shape.quantise = quantiseShapeOf(quantise);
-      bind(quantise.getOut(), rowsOf(op.getQ()));
-      bind(quantise.getScale(), rowsOf(op.getQ()));
-    }
-    launchDecode(shape, place, q, out, quantise, model::getShortName(op));
-  } else {
-    launchPrefill(shape, place, q, out, model::getShortName(op));
+  Value rows = rowsOf(op.getQ()), q = bufferOf(op.getQ());
+  bind(op.getOut(), rows);
+  Storage cache = storage[op.getCache()];
+  narrow(shape, cache, op);
+  bool isThere =
+      cast<BufferType>(q.getType()).getElementType() == shape.queryElement();
+  if (isThere) {
+    launchAttention(op, shape, cache, q);
+    return success();
   }
+  Value narrow =
+      plan.workspace(rows, {shape.heads * shape.headDim}, shape.queries);
+  plan.launch(
+      library.elementwise({Elementwise::Narrow, shape.heads * shape.headDim,
+                           shape.element, shape.queries}),
+      {q, cache.queryScale, narrow, rows},
+      model::getShortName(op) + "_queries");
+  launchAttention(op, shape, cache, narrow);
+  plan.release(narrow);
   return success();
 }

@@ -148,6 +148,9 @@ BufferType GraphLowering::storedAs(Value value) const {
         scaleShape(scales, scaleRows(value, shape[0]), shape[1] * scales.block),
         scales.wordType(), scales.packing());
   }
+  if (value.getDefiningOp<model::RopeAppendOp>() && narrowReaderOf(value)) {
+    element = narrowReaderOf(value).getCache().getType().getElementType();
+  }
   shape.back() = hasTails(element)
                      ? blocksOfRow(shape.back())
                      : shape.back() / packedNumbers(stored(element));

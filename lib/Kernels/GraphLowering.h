@@ -17,6 +17,8 @@ struct Storage {
   mlir::Value rows;   ///< its number of rows; null for weights
   mlir::Value values; ///< of a cache: the buffer of values beside keys
   mlir::Value keyScale = {}, valueScale = {}; ///< of a cache of 8 bits
+  /// Of a cache: that of the queries that meet it, where they have 8 bits too.
+  mlir::Value queryScale = {};
 };
 
 class GraphLowering {
@@ -44,6 +46,12 @@ private:
   bool isDoubledScale(model::WeightOp op) const;
   HeadShape headsOf(model::CacheType cache, int64_t heads,
                     mlir::Type element) const;
+  /// The only reader of the queries, where it takes them in 8 bits; or null.
+  model::AttentionOp narrowReaderOf(mlir::Value q) const;
+  /// Heads whose queries `reader` takes in 8 bits, if it is not null.
+  void narrow(HeadShape &shape, Storage &cache, model::AttentionOp reader);
+  void launchAttention(model::AttentionOp op, const HeadShape &shape,
+                       const Storage &cache, mlir::Value q);
 
   mlir::LogicalResult lower(model::LayersOp op);
   mlir::LogicalResult lower(model::WeightOp op);

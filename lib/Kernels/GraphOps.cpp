@@ -171,7 +171,7 @@ LogicalResult GraphLowering::lower(model::SwigluOp op) {
          scalesFor(result, op.getScale(), library.tiling.target),
          static_cast<bool>(op.getTensorScale())});
   } else {
-    kernel = library.elementwise(Elementwise::Swiglu, columns, element);
+    kernel = library.elementwise({Elementwise::Swiglu, columns, element});
   }
   arguments.push_back(rows);
   plan.launch(kernel, arguments, model::getShortName(op));
@@ -181,8 +181,8 @@ LogicalResult GraphLowering::lower(model::SwigluOp op) {
 LogicalResult GraphLowering::lower(model::ZerosOp op) {
   Value rows = rowsOf(op.getTokens());
   bind(op.getOut(), rows);
-  plan.launch(library.elementwise(Elementwise::Zeros, columnsOf(op.getOut()),
-                                  elementOf(op.getOut())),
+  plan.launch(library.elementwise({Elementwise::Zeros, columnsOf(op.getOut()),
+                                   elementOf(op.getOut())}),
               {bufferOf(op.getOut()), rows}, model::getShortName(op));
   return success();
 }
@@ -191,8 +191,8 @@ LogicalResult GraphLowering::lower(model::AddOp op) {
   Value rows = rowsOf(op.getA());
   bind(op.getOut(), rows);
   plan.launch(
-      library.elementwise(Elementwise::Add, columnsOf(op.getA()),
-                          elementOf(op.getA())),
+      library.elementwise(
+          {Elementwise::Add, columnsOf(op.getA()), elementOf(op.getA())}),
       {bufferOf(op.getA()), bufferOf(op.getB()), bufferOf(op.getOut()), rows},
       model::getShortName(op));
   return success();

@@ -123,9 +123,10 @@ std::string kernels::sourceOf(model::WeightOp weight, bool isDoubled) {
 
 /// Whether it scales numbers of 8 bits that the machine keeps as their halves.
 bool GraphLowering::isDoubledScale(model::WeightOp op) const {
-  bool isScale = op.getChannelScale() ||
-                 (op.getBlockScale() && isOfGroups(op)) ||
-                 llvm::any_of(op->getUsers(), llvm::IsaPred<model::CacheOp>);
+  bool isScale =
+      op.getChannelScale() || (op.getBlockScale() && isOfGroups(op)) ||
+      llvm::any_of(op->getUsers(),
+                   llvm::IsaPred<model::CacheOp, model::AttentionOp>);
   return isScale && isHalved(stored(Float8E4M3FNType::get(op->getContext())));
 }
 

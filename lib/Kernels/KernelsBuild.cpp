@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "lib/Kernels/Families.h"
+#include "lib/Kernels/HeadFamilies.h"
 #include "lib/Kernels/Kernels.h"
 #include "lib/Kernels/NamedMachine.h"
 #include "lib/Kernels/Settings.h"
@@ -105,6 +105,8 @@ struct Request {
     shape.pageSize = settings.integer("page", 16);
     shape.element = settings.type("element", bf16);
     shape.cacheElement = settings.type("cache", bf16);
+    shape.queries = settings.optionalType("query", builder.getContext());
+    shape.powers = settings.optionalType("power", builder.getContext());
     return shape;
   }
 };
@@ -191,9 +193,13 @@ static void buildQuantiseKernel(const Request &r) {
 
 static void buildElementwiseKernel(const Request &r) {
   Settings &s = r.settings;
-  Elementwise kind = s.flag("swiglu") ? Elementwise::Swiglu : Elementwise::Add;
-  buildElementwise(r.builder, r.label, kind, s.integer("columns", 256),
-                   s.type("element", r.bf16), r.rowTile(), r.rows());
+  ElementwiseShape shape;
+  shape.kind = s.flag("swiglu") ? Elementwise::Swiglu : Elementwise::Add;
+  shape.columns = s.integer("columns", 256);
+  shape.element = s.type("element", r.bf16);
+  shape.result = s.optionalType("result", r.builder.getContext());
+  shape.kind = shape.result ? Elementwise::Narrow : shape.kind;
+  buildElementwise(r.builder, r.label, shape, r.rowTile(), r.rows());
 }
 
 static void buildGatherKernel(const Request &r) {

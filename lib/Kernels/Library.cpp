@@ -239,16 +239,27 @@ FlatSymbolRefAttr Library::quantise(const QuantiseShape &shape) {
               });
 }
 
-FlatSymbolRefAttr Library::elementwise(Elementwise kind, int64_t columns,
-                                       Type element) {
-  StringRef verb = kind == Elementwise::Add      ? "add_"
-                   : kind == Elementwise::Swiglu ? "swiglu_"
-                                                 : "zeros_";
-  return once(verb + extent(columns) + "_" + word(element),
-              [&](const Label &label) {
-                buildElementwise(builder, label, kind, columns, element,
-                                 tiling.piece(columns), allRows());
-              });
+FlatSymbolRefAttr Library::elementwise(const ElementwiseShape &shape) {
+  auto verb = [&]() -> StringRef {
+    switch (shape.kind) {
+    case Elementwise::Add:
+      return "add_";
+    case Elementwise::Swiglu:
+      return "swiglu_";
+    case Elementwise::Zeros:
+      return "zeros_";
+    case Elementwise::Narrow:
+      return "narrow_";
+    }
+    return "";
+  };
+  std::string name = verb().str() + extent(shape.columns) + "_" +
+                     word(shape.element) +
+                     (shape.result ? "_" + word(shape.result) : "");
+  return once(name, [&](const Label &label) {
+    buildElementwise(builder, label, shape, tiling.piece(shape.columns),
+                     allRows());
+  });
 }
 
 FlatSymbolRefAttr Library::gather(const GatherShape &shape) {
@@ -262,7 +273,8 @@ FlatSymbolRefAttr Library::gather(const GatherShape &shape) {
 
 static std::string nameOf(StringRef kind, const HeadShape &shape) {
   return (kind + "_h" + extent(shape.heads) + "_kv" + extent(shape.kvHeads) +
-          "_d" + extent(shape.headDim) + "_" + word(shape.cacheElement))
+          "_d" + extent(shape.headDim) + "_" + word(shape.cacheElement) +
+          (shape.queries ? "_queries_" + word(shape.queries) : ""))
       .str();
 }
 
@@ -303,8 +315,9 @@ FlatSymbolRefAttr Library::prefill(const HeadShape &shape) {
   StepRange sizes = {allSequences(), {1, options.maxTokens}};
   return once(nameOf("attention_prefill", shape), [&](const Label &label) {
     Chosen<PrefillTile> chosen = tiling.prefill(builder, shape, sizes);
-    buildAttentionPrefill(builder, {label.symbol, label.op, chosen.note}, shape,
-                          chosen.tile, sizes);
+    buildAttentionPrefill(builder, {label.symbol, label.op, chosen.note},
+                          tiling.asMultiplied(shape, chosen.tile), chosen.tile,
+                          sizes);
   });
 }
 

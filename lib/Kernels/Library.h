@@ -3,7 +3,7 @@
 #ifndef LIB_KERNELS_LIBRARY_H
 #define LIB_KERNELS_LIBRARY_H
 
-#include "lib/Kernels/Families.h"
+#include "lib/Kernels/HeadFamilies.h"
 #include "lib/Kernels/Tiling.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/StringMap.h"
@@ -32,8 +32,7 @@ public:
 
   mlir::FlatSymbolRefAttr norm(const NormShape &shape);
   mlir::FlatSymbolRefAttr quantise(const QuantiseShape &shape);
-  mlir::FlatSymbolRefAttr elementwise(Elementwise kind, int64_t columns,
-                                      mlir::Type element);
+  mlir::FlatSymbolRefAttr elementwise(const ElementwiseShape &shape);
   mlir::FlatSymbolRefAttr gather(const GatherShape &shape);
   mlir::FlatSymbolRefAttr ropeAppend(const HeadShape &shape, bool isDecode,
                                      const SumParts &sums);

@@ -33,14 +33,23 @@ HeadPlace NewRows::at(Value buffer, const Sequence &sequence, Scalar position,
               .valid({sequence.context})};
 }
 
-Value NewRows::inverseOf(StringRef name, Value scale) {
-  if (!scale) {
-    return {};
+NewRows::Factors NewRows::loadFactors() {
+  std::pair<StringRef, Value> scales[] = {{"q_scale", cache.queryScale},
+                                          {"k_scale", cache.keyScale},
+                                          {"v_scale", cache.valueScale}};
+  for (auto &[name, scale] : scales) {
+    if (scale) {
+      scale =
+          k.load(name, {1, 1}, kernels::at(scale, {k.constant(0)}).walks(0, 0));
+    }
   }
-  Value loaded =
-      k.load(name, {1, 1}, kernels::at(scale, {k.constant(0)}).walks(0, 0));
-  return k.map(("inverse_" + name).str(), k.f32(), loaded,
-               [&](Element e) { return k.number(k.f32(), 1) / e[0]; });
+  auto inverse = [&](unsigned i) -> Value {
+    auto [name, scale] = scales[i];
+    return scale ? k.map(("inverse_" + name).str(), k.f32(), scale,
+                         [&](Element e) { return k.number(k.f32(), 1) / e[0]; })
+                 : Value();
+  };
+  return {inverse(0), inverse(1), inverse(2)};
 }
 
 void NewRows::overTokens(

@@ -37,8 +37,12 @@ struct NewRows {
   /// Of one head, or of all heads of the row if `kvHead` is none.
   HeadPlace at(mlir::Value buffer, const Sequence &sequence, Scalar position,
                Scalar kvHead, Scalar cacheRow);
-  /// 1 / scale as a 1 x 1 tile; null for a cache without scales.
-  mlir::Value inverseOf(llvm::StringRef name, mlir::Value scale);
+  /// 1 / scale of queries, keys and values as tiles of 1 x 1, null where there
+  /// is none: all asked for at once.
+  struct Factors {
+    mlir::Value query, key, value;
+  };
+  Factors loadFactors();
   /// Declares the sizes of a step and runs `body` for each tile of new tokens:
   /// the first of them and a KV head, none with `ownsAllHeads`.
   void overTokens(StepRange sizes, bool ownsAllHeads,

@@ -24,6 +24,8 @@ static constexpr int64_t kJudgedTokens = 4096;
 // What fits
 //===----------------------------------------------------------------------===//
 
+static int64_t bitsOf(Type type) { return type.getIntOrFloatBitWidth(); }
+
 /// Queries that a wave which multiplies owns at least.
 static constexpr int64_t kWaveQueries = 16;
 
@@ -35,14 +37,10 @@ bool Tiling::holdsAttention(const HeadShape &shape, int64_t queries,
                             int64_t keys, int64_t waves) const {
   int64_t lanes = waves * target.execution.waveSize;
   int64_t words = queries * (2 * keys + shape.valueDim + shape.headDim / 2);
-  if (shape.cacheElement != shape.element) {
-    int64_t bits = shape.cacheElement.getIntOrFloatBitWidth() +
-                   shape.element.getIntOrFloatBitWidth();
-    int64_t owners = std::clamp<int64_t>(queries / kWaveQueries, 1, waves);
-    words += owners * keys * shape.cacheColumns() * bits / 32;
-  }
-  int64_t bytes = shape.cacheColumns() * keys *
-                  shape.cacheElement.getIntOrFloatBitWidth() / 8;
+  int64_t owners = std::clamp<int64_t>(queries / kWaveQueries, 1, waves);
+  words += owners * keys * shape.convertedColumns() *
+           (bitsOf(shape.cacheElement) + bitsOf(shape.element)) / 32;
+  int64_t bytes = shape.cacheColumns() * keys * bitsOf(shape.cacheElement) / 8;
   // Two slots of keys and of values, and room for exchanges.
   bool fits =
       2 * bytes + queries * keys * 4 <= target.shared.maxBytesPerWorkgroup;
@@ -57,7 +55,7 @@ const MmaRow *Tiling::unitRowFor(const HeadShape &shape,
     return nullptr;
   }
   std::string type;
-  llvm::raw_string_ostream(type) << shape.element;
+  llvm::raw_string_ostream(type) << shape.queryElement();
   for (const MmaRow &row : target.mma) {
     bool reads = row.aType == type && row.bType == type && !row.scaled &&
                  row.workgroups == 1 && row.aSpace == OperandSpace::Shared &&
@@ -72,12 +70,20 @@ const MmaRow *Tiling::unitRowFor(const HeadShape &shape,
   return nullptr;
 }
 
+HeadShape Tiling::asMultiplied(HeadShape shape, const PrefillTile &tile) const {
+  const MmaRow *row = shape.queries ? unitRowFor(shape, tile) : nullptr;
+  if (row && row->bTransposed) {
+    shape.powers = shape.queries;
+  }
+  return shape;
+}
+
 /// Waves that copy leave nothing to those that multiply but to read: operands
 /// that are converted are stored by all, tensor memory is another thread's.
 static bool canHaveRoles(const HeadShape &shape, const PrefillTile &tile,
                          const MmaRow &row) {
   return !tile.hasRoles || (row.cSpace == OperandSpace::Register &&
-                            shape.cacheElement == shape.element);
+                            shape.convertedColumns() == 0);
 }
 
 /// Whether scores and results fit: in registers together, in seven tenths of
@@ -90,7 +96,8 @@ bool Tiling::holdsSums(const HeadShape &shape, const PrefillTile &tile,
                           ? target.execution.registersOfRole(tile.waves)
                           : target.execution.registersOf(tile.waves);
   int64_t most = registers * tile.waves * target.execution.waveSize;
-  int64_t scores = tile.queries * tile.keys, weights = scores / 2;
+  int64_t scores = tile.queries * tile.keys;
+  int64_t weights = scores * bitsOf(shape.powerElement()) / 32;
   int64_t results = tile.queries * shape.valueDim;
   if (row.cSpace == OperandSpace::Register) {
     // The weights of the trip before are read while scores are made; the new
@@ -108,17 +115,13 @@ bool Tiling::holdsSums(const HeadShape &shape, const PrefillTile &tile,
 /// memory.
 bool Tiling::holdsOperands(const HeadShape &shape, const PrefillTile &tile,
                            const MmaRow &row) const {
-  int64_t cached = tile.keys * shape.cacheColumns();
-  int64_t elements = tile.queries * shape.headDim;
+  int64_t bits = tile.queries * shape.headDim * bitsOf(shape.queryElement()) +
+                 tile.keys * shape.convertedColumns() * bitsOf(shape.element) +
+                 tile.slots * tile.keys * shape.cacheColumns() *
+                     bitsOf(shape.cacheElement);
   if (row.cSpace == OperandSpace::Tensor) {
-    elements += tile.queries * tile.keys;
+    bits += tile.queries * tile.keys * bitsOf(shape.powerElement());
   }
-  if (shape.cacheElement != shape.element) {
-    elements += cached;
-  }
-  int64_t bits =
-      elements * shape.element.getIntOrFloatBitWidth() +
-      tile.slots * cached * shape.cacheElement.getIntOrFloatBitWidth();
   return bits / 8 < target.shared.maxBytesPerWorkgroup;
 }
 
@@ -135,8 +138,9 @@ SmallVector<PrefillTile> Tiling::candidates(const HeadShape &shape) const {
   SmallVector<PrefillTile> tiles;
   auto consider = [&](PrefillTile tile) {
     const MmaRow *row = unitRowFor(shape, tile);
-    if (row && canHaveRoles(shape, tile, *row) &&
-        holdsSums(shape, tile, *row) && holdsOperands(shape, tile, *row)) {
+    HeadShape own = asMultiplied(shape, tile);
+    if (row && canHaveRoles(own, tile, *row) && holdsSums(own, tile, *row) &&
+        holdsOperands(own, tile, *row)) {
       tiles.push_back(tile);
     }
   };
@@ -204,8 +208,9 @@ judge(const Tiling &tiling, OpBuilder &builder, const HeadShape &shape,
   SmallVector<KernelSequence> kernels;
   for (auto [i, tile] : llvm::enumerate(tiles)) {
     std::string symbol = "candidate_" + std::to_string(i);
-    kernels.push_back({buildAttentionPrefill(builder, {symbol, symbol, ""},
-                                             shape, tile, sizes)});
+    kernels.push_back(
+        {buildAttentionPrefill(builder, {symbol, symbol, ""},
+                               tiling.asMultiplied(shape, tile), tile, sizes)});
   }
   double tokens =
       static_cast<double>(std::min(sizes.longest.maximum, kJudgedTokens));

@@ -12,7 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "lib/Kernels/Families.h"
+#include "lib/Kernels/HeadFamilies.h"
 #include "lib/Kernels/KernelBuilder.h"
 #include "lib/Kernels/NewRows.h"
 #include "lib/Kernels/RopeSource.h"
@@ -63,7 +63,8 @@ void RopeAppend::declare() {
   source.declare(shape);
   rope = k.buffer("rope", {kDynamic, 2, half()}, k.f32());
   rows.sequences = SequenceArguments::declare(k);
-  q = k.buffer("q", {kDynamic, shape.heads, shape.headDim}, shape.element);
+  q = k.buffer("q", {kDynamic, shape.heads, shape.headDim},
+               shape.queryElement());
   rows.cache = CacheArguments::declare(k, shape);
 }
 
@@ -159,32 +160,35 @@ void RopeAppend::ownTokens(const Sequence &sequence, Scalar first,
     return source.at(row, head, /*areHeads=*/false, sequence.end);
   };
   Head queries;
+  NewRows::Factors factors;
   if (tile.packsHeads) {
     queries = loadHalves(
         llvm::PowerOf2Ceil(shape.group()),
         source.at(row, firstHead, /*areHeads=*/true, groupEnd(firstHead)));
   } else {
+    factors = rows.loadFactors();
     k.loop("member", k.constant(shape.group()), "", [&](Scalar member) {
       Scalar head = firstHead + member;
       Head own = loadHalves(tile.tokens, sourceOf(head));
-      storeRotated(own, rotatedAt(sequence, row, head), shape.element);
+      storeRotated(own, rotatedAt(sequence, row, head), shape.queryElement(),
+                   factors.query);
     });
   }
   Scalar key = kvHead + static_cast<double>(shape.heads);
   Head newKeys = loadHalves(tile.tokens, sourceOf(key));
   Head newValues =
       loadValues(sourceOf(key + static_cast<double>(shape.kvHeads)));
-  Value keyFactor = rows.inverseOf("k_scale", rows.cache.keyScale);
-  Value valueFactor = rows.inverseOf("v_scale", rows.cache.valueScale);
   if (tile.packsHeads) {
-    storeRotated(queries, rotatedAt(sequence, row, firstHead), shape.element);
+    factors = rows.loadFactors();
+    storeRotated(queries, rotatedAt(sequence, row, firstHead),
+                 shape.queryElement(), factors.query);
   }
   storeRotated(newKeys,
                rows.at(rows.cache.keys, sequence, position, kvHead, cacheRow),
-               shape.cacheElement, keyFactor);
+               shape.cacheElement, factors.key);
   storeValues(newValues,
               rows.at(rows.cache.values, sequence, position, kvHead, cacheRow),
-              valueFactor);
+              factors.value);
 }
 
 KernelOp kernels::buildRopeAppend(OpBuilder &builder, const Label &label,

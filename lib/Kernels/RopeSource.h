@@ -9,7 +9,7 @@
 #ifndef LIB_KERNELS_ROPESOURCE_H
 #define LIB_KERNELS_ROPESOURCE_H
 
-#include "lib/Kernels/Families.h"
+#include "lib/Kernels/HeadFamilies.h"
 #include "lib/Kernels/KernelBuilder.h"
 
 namespace modelc::kernels {

@@ -21,6 +21,9 @@ CacheArguments CacheArguments::declare(KernelBuilder &k, const HeadShape &shape,
   cache.keys = k.buffer("k_cache", rows, shape.cacheElement);
   rows.back() = shape.valueDim;
   cache.values = k.buffer("v_cache", rows, shape.cacheElement);
+  if (shape.queries) {
+    cache.queryScale = k.buffer("q_scale", {1}, k.f32());
+  }
   if (shape.isScaled()) {
     cache.keyScale = k.buffer("k_scale", {1}, k.f32());
     if (scalesValues) {

@@ -3,7 +3,7 @@
 #ifndef LIB_KERNELS_SEQUENCES_H
 #define LIB_KERNELS_SEQUENCES_H
 
-#include "lib/Kernels/Families.h"
+#include "lib/Kernels/HeadFamilies.h"
 #include "lib/Kernels/KernelBuilder.h"
 
 namespace modelc::kernels {
@@ -15,12 +15,12 @@ struct Sequence {
 };
 
 /// Arguments of the cache: keys and values, and their scales where it has 8
-/// bits.
+/// bits, with that of queries that multiply such keys.
 struct CacheArguments {
-  mlir::Value keys, values, keyScale, valueScale;
+  mlir::Value keys, values, queryScale, keyScale, valueScale;
 
-  /// Declares k_cache, v_cache, [k_scale, v_scale]; who leaves values in units
-  /// of their scale takes no v_scale.
+  /// Declares k_cache, v_cache, [q_scale], [k_scale, v_scale]; who leaves
+  /// values in units of their scale takes no v_scale.
   static CacheArguments declare(KernelBuilder &k, const HeadShape &shape,
                                 bool scalesValues = true);
 };

@@ -11,8 +11,32 @@ using namespace modelc::schedule;
 static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 static constexpr double kLog2E = 1.4426950408889634;
 /// By what a score may exceed the maximum that powers are taken against before
-/// all is scaled anew: powers to 2^8 lose nothing in f32 and bf16.
+/// all is scaled anew: powers to 2^8 lose nothing in f32 and bf16. Of 8 bits
+/// powers are those of twice as much less, so that small ones count.
 static constexpr double kSlack = 8;
+
+/// Where weights have 8 bits: the largest power of 2 that one may be.
+static double mostOf(Type weights) {
+  auto largest =
+      APFloat::getLargest(cast<FloatType>(weights).getFloatSemantics());
+  return ilogb(largest);
+}
+
+namespace {
+/// Powers are taken against a maximum that scores exceed by at most `slack`,
+/// times 2^raise.
+struct PowerRange {
+  double slack = 0, raise = 0;
+
+  static PowerRange of(const HeadShape &shape, bool isDelayed) {
+    if (!shape.powers) {
+      return {isDelayed ? kSlack : 0, 0};
+    }
+    double most = mostOf(shape.powers), slack = isDelayed ? most / 2 : 0;
+    return {slack, most - slack};
+  }
+};
+} // namespace
 
 Softmax Softmax::start(KernelBuilder &k, const HeadShape &shape,
                        int64_t queries) {
@@ -74,20 +98,21 @@ kernels::loadQueries(KernelBuilder &k, const HeadShape &shape, int64_t queries,
   return parts;
 }
 
-/// Columns of a tile of keys or values in the type of the queries.
+/// Columns of a tile of keys or values, in `type`.
 static Value loadCache(KernelBuilder &k, StringRef name, const HeadShape &shape,
-                       Value cache, const KeyTile &tile, Scalar first,
-                       Scalar end, int64_t column, int64_t columns) {
+                       Type type, Value cache, const KeyTile &tile,
+                       Scalar first, Scalar end, int64_t column,
+                       int64_t columns) {
   Place place = at(cache, {first, tile.kvHead, k.constant(column)})
                     .walks(0, 2)
                     .pages(tile.pages, tile.sequence, shape.pageSize)
                     .valid({end});
   Value loaded = k.load(name, {tile.count, columns}, place);
-  if (shape.cacheElement == shape.element) {
+  if (shape.cacheElement == type) {
     return loaded;
   }
-  return k.map(name, shape.element, loaded,
-               [&](Element e) { return convert(e[0], shape.element); });
+  return k.map(name, type, loaded,
+               [&](Element e) { return convert(e[0], type); });
 }
 
 /// Of scores, for powers of 2.
@@ -96,14 +121,22 @@ static double scoreScale(const HeadShape &shape) {
 }
 
 Value kernels::loadScoreScale(KernelBuilder &k, const HeadShape &shape,
-                              Value keyScale) {
-  if (!keyScale) {
+                              const CacheArguments &cache) {
+  SmallVector<Value> scales;
+  for (auto [name, scale] : {std::pair("k_scale", cache.keyScale),
+                             std::pair("q_scale", cache.queryScale)}) {
+    if (scale) {
+      scales.push_back(
+          k.load(name, {1, 1}, at(scale, {k.constant(0)}).walks(0, 0)));
+    }
+  }
+  if (scales.empty()) {
     return {};
   }
-  Value loaded =
-      k.load("k_scale", {1, 1}, at(keyScale, {k.constant(0)}).walks(0, 0));
-  return k.map("score_scale", k.f32(), loaded,
-               [&](Element e) { return e[0] * scoreScale(shape); });
+  return k.map("score_scale", k.f32(), scales, [&](Element e) {
+    Scalar product = scales.size() > 1 ? e[0] * e[1] : e[0];
+    return product * scoreScale(shape);
+  });
 }
 
 /// Products of queries and the keys that they see, elsewhere minus infinity.
@@ -149,8 +182,8 @@ static Value productsOf(KernelBuilder &k, const HeadShape &shape,
   Value products = k.fill("zero", {rows, tile.count}, k.f32(), 0);
   for (auto [part, columns] :
        llvm::zip_equal(queries, partsOf(shape.headDim))) {
-    Value keys = loadCache(k, "keys", shape, tile.keys, tile, tile.first,
-                           tile.context, column, columns);
+    Value keys = loadCache(k, "keys", shape, shape.queryElement(), tile.keys,
+                           tile, tile.first, tile.context, column, columns);
     products = k.mma("products", products, part, keys);
     column += columns;
   }
@@ -164,11 +197,19 @@ static void addValues(KernelBuilder &k, const HeadShape &shape,
   int64_t column = 0;
   for (Value &sum : sums) {
     int64_t columns = cast<TileType>(sum.getType()).getColumns();
-    Value values = loadCache(k, "values", shape, tile.values, tile,
-                             tile.firstValue, tile.valueEnd, column, columns);
+    Value values =
+        loadCache(k, "values", shape, shape.powerElement(), tile.values, tile,
+                  tile.firstValue, tile.valueEnd, column, columns);
     sum = k.mmaPlain("o", sum, weights, values);
     column += columns;
   }
+}
+
+/// Powers as what multiplies values.
+static Value weigh(KernelBuilder &k, const HeadShape &shape, Value powers) {
+  Type type = shape.powerElement();
+  return k.map("weights", type, powers,
+               [&](Element e) { return convert(e[0], type); });
 }
 
 Softmax kernels::addKeys(KernelBuilder &k, const HeadShape &shape,
@@ -192,18 +233,21 @@ Softmax kernels::addKeys(KernelBuilder &k, const HeadShape &shape,
   auto scale = [&](Element e, unsigned last) {
     return tile.scale ? e[last] : k.number(f32, scoreScale(shape));
   };
+  PowerRange reach = PowerRange::of(shape, !!softmax.weights);
   // Some tile has a key that each query sees, so the maximum is finite.
   Value maximum =
       k.map("max", f32, with({softmax.maximum, best}), [&](Element e) {
         Scalar found = e[1] * scale(e, 2);
         return softmax.weights
-                   ? select(found - e[0] > k.number(f32, kSlack), found, e[0])
+                   ? select(found - e[0] > k.number(f32, reach.slack), found,
+                            e[0])
                    : kernels::maximum(e[0], found);
       });
   Value decay = k.map("decay", f32, {softmax.maximum, maximum},
                       [](Element e) { return exp2(e[0] - e[1]); });
-  Value shift = k.map("shift", f32, maximum,
-                      [&](Element e) { return k.number(f32, 0) - e[0]; });
+  Value shift = k.map("shift", f32, maximum, [&](Element e) {
+    return k.number(f32, reach.raise) - e[0];
+  });
   Value powers = k.map("powers", f32, with({scores, shift}), [&](Element e) {
     return exp2(multiplyAdd(e[0], scale(e, 2), e[1]));
   });
@@ -213,12 +257,8 @@ Softmax kernels::addKeys(KernelBuilder &k, const HeadShape &shape,
   Value added = k.reduce("added", Combiner::Add, powers, 1);
   Value sum = k.map("sum", f32, {softmax.sum, decay, added},
                     [](Element e) { return e[0] * e[1] + e[2]; });
-  auto weigh = [&] {
-    return k.map("weights", shape.element, powers,
-                 [&](Element e) { return convert(e[0], shape.element); });
-  };
   if (!softmax.weights) {
-    Value weights = weigh();
+    Value weights = weigh(k, shape, powers);
     for (Value &result : results) {
       result = decayed(k, result, decay);
     }
@@ -227,7 +267,7 @@ Softmax kernels::addKeys(KernelBuilder &k, const HeadShape &shape,
   }
   // The new weights take the registers of those that the product has read.
   decayIfAny(k, results, decay, tile.expectFirst);
-  return {results, maximum, sum, weigh()};
+  return {results, maximum, sum, weigh(k, shape, powers)};
 }
 
 Value kernels::softmaxFactor(KernelBuilder &k, Value sum, Value valueScale) {

@@ -3,8 +3,9 @@
 #ifndef LIB_KERNELS_SOFTMAX_H
 #define LIB_KERNELS_SOFTMAX_H
 
-#include "lib/Kernels/Families.h"
+#include "lib/Kernels/HeadFamilies.h"
 #include "lib/Kernels/KernelBuilder.h"
+#include "lib/Kernels/Sequences.h"
 
 #include <optional>
 
@@ -41,10 +42,9 @@ struct KeyTile {
   int64_t fmaExponentials = 0;  ///< as of PrefillTile
 };
 
-/// The scale of scores of a cache whose keys have one: `keyScale` is
-/// k_scale[1].
+/// The scale of scores of a cache whose keys have one, 1 x 1, or null.
 mlir::Value loadScoreScale(KernelBuilder &k, const HeadShape &shape,
-                           mlir::Value keyScale);
+                           const CacheArguments &cache);
 
 /// Which keys of a tile a query does not see.
 struct Mask {

@@ -9,7 +9,7 @@
 #ifndef LIB_KERNELS_TILING_H
 #define LIB_KERNELS_TILING_H
 
-#include "lib/Kernels/Families.h"
+#include "lib/Kernels/HeadFamilies.h"
 #include "lib/Kernels/Kernels.h"
 
 namespace modelc::kernels {
@@ -116,6 +116,9 @@ public:
   /// Candidates in order, most queries first.
   llvm::SmallVector<PrefillTile> candidates(const HeadShape &shape) const;
   /// The best candidate. `builder` is where kernels may be built for a moment.
+  /// Heads with what a tile multiplies: powers and values have 8 bits as
+  /// queries do where the matrix unit reads such values as they lie.
+  HeadShape asMultiplied(HeadShape shape, const PrefillTile &tile) const;
   Chosen<PrefillTile> prefill(mlir::OpBuilder &builder, const HeadShape &shape,
                               StepRange sizes) const;
   /// Candidates in order, most keys first.

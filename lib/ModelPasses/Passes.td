@@ -91,7 +91,8 @@ def ModelQuantise : ModelPass<"model-quantise"> {
     layer. They are weights beside those of the layer's keys, by the name that
     calibrated checkpoints use (`model.layers.0.self_attn.k_scale`, or
     `model.layers.0.self_attn.k_proj.k_scale`), and 1 where
-    the checkpoint has none.
+    the checkpoint has none. `queries=fp8` beside it has attention multiply numbers
+    of 8 bits: queries over a `q_scale`, found in the same way.
   }];
   let options = [
     Option<"weights", "weights", "::modelc::Precision",
@@ -102,7 +103,10 @@ def ModelQuantise : ModelPass<"model-quantise"> {
            "::llvm::cl::values(clEnumValN(::modelc::Precision::Bf16, \"weights\", \"as the weights\"), clEnumValN(::modelc::Precision::Fp8, \"fp8\", \"e4m3 with a scale for each token\"))">,
     Option<"kv", "kv", "::modelc::Precision", "::modelc::Precision::Bf16",
            "type of the KV cache",
-           "::llvm::cl::values(clEnumValN(::modelc::Precision::Bf16, \"bf16\", \"as imported\"), clEnumValN(::modelc::Precision::Fp8, \"fp8\", \"e4m3, a scale for keys and one for values of a layer\"))">];
+           "::llvm::cl::values(clEnumValN(::modelc::Precision::Bf16, \"bf16\", \"as imported\"), clEnumValN(::modelc::Precision::Fp8, \"fp8\", \"e4m3, a scale for keys and one for values of a layer\"))">,
+    Option<"queries", "queries", "::modelc::Precision", "::modelc::Precision::Bf16",
+           "type of the queries that meet the cache",
+           "::llvm::cl::values(clEnumValN(::modelc::Precision::Bf16, \"bf16\", \"as imported\"), clEnumValN(::modelc::Precision::Fp8, \"fp8\", \"e4m3, a scale for those of a layer\"))">];
 }
 
 def ModelShard : ModelPass<"model-shard"> {

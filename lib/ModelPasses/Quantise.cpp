@@ -142,13 +142,13 @@ static Value makeNarrow(OpBuilder &builder, model::WeightOp weight,
   return narrow;
 }
 
-/// The name of the projection that made keys or values, without ".weight":
-/// "model.layers.{layer}.self_attn.k_proj"; empty: unknown.
+/// The name of the projection that made queries, keys or values, without
+/// ".weight": "model.layers.{layer}.self_attn.k_proj"; empty: unknown.
 static StringRef projectionOf(Value value) {
-  while (value.getDefiningOp<model::RopeOp>()) {
+  while (value && value.getDefiningOp<model::RopeOp>()) {
     value = value.getDefiningOp<model::RopeOp>().getX();
   }
-  auto linear = value.getDefiningOp<model::LinearOp>();
+  auto linear = value ? value.getDefiningOp<model::LinearOp>() : nullptr;
   auto weight =
       linear ? linear.getWeight().getDefiningOp<model::WeightOp>() : nullptr;
   return weight ? weight.getSources()
@@ -160,17 +160,12 @@ static StringRef projectionOf(Value value) {
                 : StringRef();
 }
 
-/// Calibrated checkpoints have the scale beside the projection or in it:
-/// "...self_attn.k_scale", "...self_attn.k_proj.k_scale".
-static Value makeCacheScale(OpBuilder &builder, model::CacheOp cache,
-                            StringRef name) {
-  StringRef projection;
-  for (Operation *user : cache->getUsers()) {
-    if (auto append = dyn_cast<model::AppendOp>(user)) {
-      projection =
-          projectionOf(name == "k_scale" ? append.getK() : append.getV());
-    }
-  }
+/// Calibrated checkpoints have the scale of what attention reads beside the
+/// projection that made it or in that: "...self_attn.k_scale",
+/// "...self_attn.k_proj.k_scale".
+static Value makeScaleBeside(OpBuilder &builder, model::CacheOp cache,
+                             StringRef name, Value made) {
+  StringRef projection = projectionOf(made);
   SmallVector<model::SourceAttr> sources;
   auto add = [&](const Twine &source) {
     sources.push_back(
@@ -202,6 +197,27 @@ struct Quantise : public impl::ModelQuantiseBase<Quantise> {
     if (kv == Precision::Fp8) {
       getOperation().walk([&](model::CacheOp cache) { quantise(cache); });
     }
+    if (queries == Precision::Fp8 && failed(quantiseQueries())) {
+      signalPassFailure();
+    }
+  }
+
+  LogicalResult quantiseQueries() {
+    WalkResult walk = getOperation().walk([](model::AttentionOp attention) {
+      auto append = attention.getCache().getDefiningOp<model::AppendOp>();
+      auto cache =
+          append ? append.getCache().getDefiningOp<model::CacheOp>() : nullptr;
+      if (!cache || !cache.getKScale()) {
+        attention.emitError("expected a cache of 8 bits that the layer fills "
+                            "beside queries of 8; try kv=fp8");
+        return WalkResult::interrupt();
+      }
+      OpBuilder builder(cache);
+      attention.getQScaleMutable().assign(
+          makeScaleBeside(builder, cache, "q_scale", attention.getQ()));
+      return WalkResult::advance();
+    });
+    return failure(walk.wasInterrupted());
   }
 
   LogicalResult quantiseLinears() {
@@ -235,8 +251,17 @@ struct Quantise : public impl::ModelQuantiseBase<Quantise> {
       return; // has 8 bits already
     }
     OpBuilder builder(cache);
-    cache.getKScaleMutable().assign(makeCacheScale(builder, cache, "k_scale"));
-    cache.getVScaleMutable().assign(makeCacheScale(builder, cache, "v_scale"));
+    Value k, v;
+    for (Operation *user : cache->getUsers()) {
+      if (auto append = dyn_cast<model::AppendOp>(user)) {
+        k = append.getK();
+        v = append.getV();
+      }
+    }
+    cache.getKScaleMutable().assign(
+        makeScaleBeside(builder, cache, "k_scale", k));
+    cache.getVScaleMutable().assign(
+        makeScaleBeside(builder, cache, "v_scale", v));
     setCacheType(cache,
                  model::CacheType::get(
                      &getContext(), type.getKvHeads(), type.getHeadDim(),

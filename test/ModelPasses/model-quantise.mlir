@@ -5,9 +5,15 @@
 // RUN: modelc-opt %s --model-quantise=weights=nvfp4 | FileCheck %s --check-prefix=NVFP4
 // RUN: not modelc-opt %s --model-quantise="weights=nvfp4 inputs=fp8" 2>&1 | FileCheck %s --check-prefix=INPUTS
 // RUN: modelc-opt %s --model-quantise | FileCheck %s --check-prefix=BF16
+// RUN: modelc-opt %s --model-quantise="kv=fp8 queries=fp8" | FileCheck %s --check-prefix=QUERIES
+// RUN: not modelc-opt %s --model-quantise=queries=fp8 2>&1 | FileCheck %s --check-prefix=ALONE
 // RUN: not modelc-opt %s --model-shard=tp=1 --model-quantise=weights=int4 2>&1 | FileCheck %s --check-prefix=WORD
 
 // BF16-NOT: f8E4M3FN
+// ALONE: error: expected a cache of 8 bits that the layer fills beside queries of 8; try kv=fp8
+// QUERIES-LABEL: model.graph @cache
+// QUERIES: %[[QS:.*]] = model.weight ["layers.{layer}.q_scale"] default 1.000000e+00 : tensor<1xf32>
+// QUERIES: model.attention %{{.*}}, %{{.*}}, %{{.*}} scaled %[[QS]] : tensor<?x64xbf16>, !model.cache<kv_heads = 2, head_dim = 32, f8E4M3FN>, tensor<1xf32>
 // WIDE: error: expected weights of 8 bits or fewer beside inputs of 8; try weights=mxfp4
 // WORD: for the --weights option: Cannot find option named 'int4'
 

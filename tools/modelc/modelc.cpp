@@ -109,6 +109,11 @@ static Choice<Precision>
               cl::values(clEnumValN(Precision::bf16, "bf16", "as imported"),
                          clEnumValN(Precision::fp8, "fp8", "e4m3")),
               cl::init(Precision::bf16), cl::cat(category));
+static Choice<Precision> queryType(
+    "queries", cl::desc("type of the queries that meet it"),
+    cl::values(clEnumValN(Precision::bf16, "bf16", "as imported"),
+               clEnumValN(Precision::fp8, "fp8", "e4m3; beside --kv=fp8")),
+    cl::init(Precision::bf16), cl::cat(category));
 static Flag<std::string> priceBasis("price",
                                     cl::desc("price basis of the target file"),
                                     cl::value_desc("basis"),
@@ -172,6 +177,7 @@ static CompileOptions compileOptions() {
       weights.getNumOccurrences() ? wordOf(weights).str() : std::string();
   options.activations = activations == Activations::fp8 ? "fp8" : "weights";
   options.cache = wordOf(cacheType);
+  options.queries = wordOf(queryType);
   options.priceBasis = priceBasis;
   options.emit = emit;
   options.output = output;

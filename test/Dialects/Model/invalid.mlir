@@ -293,6 +293,26 @@ model.graph @attention(%q: tensor<?x96xbf16>, %batch: !model.batch,
 
 // -----
 
+model.graph @wide_cache(%q: tensor<?x64xbf16>, %batch: !model.batch, %qs: tensor<1xf32>,
+    %cache: !model.cache<kv_heads = 2, head_dim = 32, bf16>) -> tensor<?x64xbf16> {
+  // expected-error @below {{expected 'scaled' only beside a cache of 8 bits, got '!model.cache<kv_heads = 2, head_dim = 32, bf16>'}}
+  %y = model.attention %q, %cache, %batch scaled %qs
+      : tensor<?x64xbf16>, !model.cache<kv_heads = 2, head_dim = 32, bf16>, tensor<1xf32>
+  model.return %y : tensor<?x64xbf16>
+}
+
+// -----
+
+model.graph @scales(%q: tensor<?x64xbf16>, %batch: !model.batch, %qs: tensor<2xf32>,
+    %cache: !model.cache<kv_heads = 2, head_dim = 32, f8E4M3FN>) -> tensor<?x64xbf16> {
+  // expected-error @below {{expected one scale of all queries, got 'tensor<2xf32>'}}
+  %y = model.attention %q, %cache, %batch scaled %qs
+      : tensor<?x64xbf16>, !model.cache<kv_heads = 2, head_dim = 32, f8E4M3FN>, tensor<2xf32>
+  model.return %y : tensor<?x64xbf16>
+}
+
+// -----
+
 // expected-error@+1 {{expected a cache of bf16, f16, f32 or f8E4M3FN, got 'i8'}}
 model.graph @cache_type(%cache: !model.cache<kv_heads = 2, head_dim = 32, i8>) {
   model.return

@@ -24,8 +24,8 @@ int main() {
   CacheScales scales;
   fillRandom(k);
   fillRandom(v);
-  fillCache(keys, kKeyScale);
-  fillCache(values, kValueScale);
+  fillScaled(keys, kKeyScale);
+  fillScaled(values, kValueScale);
   std::vector<CacheElement> oldKeys(keys.begin(), keys.end());
   std::vector<CacheElement> oldValues(values.begin(), values.end());
   int tiles = (sequences.longest() + TOKENS - 1) / TOKENS;

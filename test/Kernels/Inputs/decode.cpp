@@ -14,15 +14,16 @@ constexpr int kHeads = 8, kKvHeads = 2, kDim = HEAD_DIM, kValueDim = VALUE_DIM,
 static void runWhole() {
   Sequences sequences({1, 65, 200, 16}, {1, 1, 1, 1}, 16);
   int count = sequences.count();
-  Allocation<bf16> q(count * kHeads * kDim), out(count * kHeads * kValueDim);
+  Allocation<QueryElement> q(count * kHeads * kDim);
+  Allocation<bf16> out(count * kHeads * kValueDim);
   Allocation<CacheElement> keys(sequences.cacheRows() * kKvHeads * kDim);
   CacheScales scales;
   Allocation<CacheElement> values(sequences.cacheRows() * kKvHeads * kValueDim);
-  fillRandom(q);
-  fillCache(keys, kKeyScale), fillCache(values, kValueScale);
+  fillScaled(q, kQueryScale);
+  fillScaled(keys, kKeyScale), fillScaled(values, kValueScale);
   launch("attention_decode", count * kKvHeads, modelc::attention_decode,
          q.data(), keys.data(), values.data(),
-         KEY_ARGUMENT VALUE_ARGUMENT sequences.lengths.data(),
+         QUERY_ARGUMENT KEY_ARGUMENT VALUE_ARGUMENT sequences.lengths.data(),
          sequences.pages.data(), out.data(), count, sequences.pagesPerSequence);
   std::vector<double> results, reference;
   for (int s = 0; s < count; ++s) {
@@ -36,24 +37,25 @@ static void runWhole() {
       }
     }
   }
-  compare("whole", results, reference, 1.0 / 100);
+  compare("whole", results, reference, kTolerance);
 }
 #else
 static void runSplits(int splits) {
   Sequences sequences({1, 65, 200, 16}, {1, 1, 1, 1}, 16);
   int count = sequences.count();
-  Allocation<bf16> q(count * kHeads * kDim);
+  Allocation<QueryElement> q(count * kHeads * kDim);
   Allocation<CacheElement> keys(sequences.cacheRows() * kKvHeads * kDim);
   CacheScales scales;
   Allocation<CacheElement> values(sequences.cacheRows() * kKvHeads * kValueDim);
-  fillRandom(q);
-  fillCache(keys, kKeyScale), fillCache(values, kValueScale);
+  fillScaled(q, kQueryScale);
+  fillScaled(keys, kKeyScale), fillScaled(values, kValueScale);
   Allocation<float> part(count * splits * kHeads * kValueDim);
   Allocation<float> stat(count * splits * kHeads * 2);
   launch("attention_decode", count * kKvHeads * splits,
          modelc::attention_decode, q.data(), keys.data(), values.data(),
-         KEY_ARGUMENT sequences.lengths.data(), sequences.pages.data(),
-         part.data(), stat.data(), count, splits, sequences.pagesPerSequence);
+         QUERY_ARGUMENT KEY_ARGUMENT sequences.lengths.data(),
+         sequences.pages.data(), part.data(), stat.data(), count, splits,
+         sequences.pagesPerSequence);
   std::vector<double> results, reference;
   for (int s = 0; s < count; ++s) {
     for (int h = 0; h < kHeads; ++h) {
@@ -81,7 +83,7 @@ static void runSplits(int splits) {
     }
   }
   compare(("splits = " + std::to_string(splits)).c_str(), results, reference,
-          1.0 / 100);
+          kTolerance);
 }
 
 #endif

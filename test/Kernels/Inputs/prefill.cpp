@@ -16,17 +16,17 @@ constexpr int kHeads = 4, kKvHeads = 2, kDim = HEAD_DIM, kValueDim = VALUE_DIM,
 
 int main() {
   Sequences sequences({70, 1, 100, 33}, {70, 1, 40, 2}, PAGE_SIZE);
-  Allocation<bf16> q(sequences.tokens * kHeads * kDim);
+  Allocation<QueryElement> q(sequences.tokens * kHeads * kDim);
   Allocation<CacheElement> keys(sequences.cacheRows() * kKvHeads * kDim);
   CacheScales scales;
   Allocation<CacheElement> values(sequences.cacheRows() * kKvHeads * kValueDim);
   Allocation<bf16> out(sequences.tokens * kHeads * kValueDim);
-  fillRandom(q);
-  fillCache(keys, kKeyScale), fillCache(values, kValueScale);
+  fillScaled(q, kQueryScale);
+  fillScaled(keys, kKeyScale), fillScaled(values, kValueScale);
   int tiles = (sequences.longest() + QUERIES - 1) / QUERIES;
   launch("attention_prefill", sequences.count() * kHeads * tiles,
          modelc::attention_prefill, q.data(), keys.data(), values.data(),
-         KEY_ARGUMENT VALUE_ARGUMENT sequences.starts.data(),
+         QUERY_ARGUMENT KEY_ARGUMENT VALUE_ARGUMENT sequences.starts.data(),
          sequences.lengths.data(), sequences.pages.data(), out.data(),
          sequences.tokens, sequences.count(), sequences.longest(),
          sequences.pagesPerSequence);
@@ -46,6 +46,6 @@ int main() {
       }
     }
   }
-  compare("prefill", results, reference, 1.0 / 100);
+  compare("prefill", results, reference, kTolerance);
   return wrongResults;
 }

@@ -106,7 +106,7 @@ int main() {
   Sequences sequences(CONTEXTS, NEWS, 16);
   Allocation<Source> qkv(sequences.tokens * kParts * kAll * kDim);
   Allocation<float> table(256 * kDim);
-  Allocation<bf16> q(sequences.tokens * kHeads * kDim);
+  Allocation<QueryElement> q(sequences.tokens * kHeads * kDim);
   Allocation<CacheElement> keys(sequences.cacheRows() * kKvHeads * kDim);
   CacheScales scales;
   Allocation<CacheElement> values(sequences.cacheRows() * kKvHeads * kDim);
@@ -123,16 +123,17 @@ int main() {
          modelc::rope_append, qkv.data(), FINISH_ARGUMENTS table.data(),
          sequences.starts.data(), sequences.lengths.data(),
          sequences.pages.data(), q.data(), keys.data(), values.data(),
-         KEY_ARGUMENT VALUE_ARGUMENT sequences.tokens, sequences.count(),
-         sequences.longest(), sequences.pagesPerSequence);
+         QUERY_ARGUMENT KEY_ARGUMENT VALUE_ARGUMENT sequences.tokens,
+         sequences.count(), sequences.longest(), sequences.pagesPerSequence);
   Outcome outcome;
   for (int s = 0; s < sequences.count(); ++s) {
     for (int t = 0; t < sequences.news[s]; ++t) {
       int row = sequences.starts[s] + t;
       int position = sequences.contexts[s] - sequences.news[s] + t;
       for (int i = 0; i < kHeads * kDim; ++i) {
-        outcome.add(q[row * kHeads * kDim + i],
-                    rotated(qkv, row, i / kDim, i % kDim, position));
+        outcome.addCached(q[row * kHeads * kDim + i],
+                          rotated(qkv, row, i / kDim, i % kDim, position),
+                          kQueryScale);
       }
       for (int i = 0; i < kKvHeads * kDim; ++i) {
         int place = sequences.row(s, position) * kKvHeads * kDim + i;

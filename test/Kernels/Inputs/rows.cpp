@@ -1,4 +1,5 @@
-// Kernels that own rows: sums, gathers, quantisation with a scale for each row.
+// Kernels that own rows: sums, gathers, numbers of 8 bits, quantisation with a
+// scale for each row.
 #include "run.h"
 
 constexpr int kColumns = 200, kRows = 5;
@@ -14,6 +15,16 @@ int main() {
   for (int i = 0; i < kRows * kColumns; ++i) {
     results.push_back(asDouble(out[i]));
     reference.push_back(asDouble(x[i]) + asDouble(y[i]));
+  }
+#elif defined(NARROW)
+  Allocation<modelc::f8> out(kRows * kColumns);
+  Allocation<float> scale(1);
+  scale[0] = 0.0037f; // some saturate
+  launch("elementwise", (kRows + 1) / 2 * 2, modelc::elementwise, x.data(),
+         scale.data(), out.data(), kRows);
+  for (int i = 0; i < kRows * kColumns; ++i) {
+    results.push_back(1 + lastBits(out[i], asDouble(x[i]) / scale[0]));
+    reference.push_back(1);
   }
 #elif defined(LAST)
   Allocation<bf16> out(2 * kColumns);

@@ -57,21 +57,35 @@ constexpr float kKeyScale = 1, kValueScale = 1;
 #define KEY_ARGUMENT
 #define VALUE_ARGUMENT
 #endif
+/// The same of queries, where products are of numbers of 8 bits.
+#ifdef EIGHT_BIT_PRODUCTS
+using QueryElement = f8;
+constexpr float kQueryScale = 0.021f * kScaleFactor;
+constexpr double kTolerance = 1.0 / 30; // a weight is rounded by a sixteenth
+#define QUERY_ARGUMENT scales.query.data(),
+#else
+using QueryElement = bf16;
+constexpr float kQueryScale = 1;
+constexpr double kTolerance = 1.0 / 100;
+#define QUERY_ARGUMENT
+#endif
 struct CacheScales {
-  Allocation<float> key{1}, value{1};
+  Allocation<float> query{1}, key{1}, value{1};
   CacheScales() {
+    query[0] = kQueryScale;
     key[0] = kKeyScale;
     value[0] = kValueScale;
   }
 };
 /// Numbers that are normal times the scale.
-inline void fillCache(Allocation<CacheElement> &buffer, float scale) {
-  for (CacheElement &x : buffer) {
-#ifdef EIGHT_BITS
+inline void fillScaled(Allocation<f8> &buffer, float scale) {
+  for (f8 &x : buffer) {
     x = asF8(randomNormal() / scale);
-#else
-    x = __builtin_bit_cast(bf16, emulator::toBf16(randomNormal()));
-#endif
+  }
+}
+inline void fillScaled(Allocation<bf16> &buffer, float) {
+  for (bf16 &x : buffer) {
+    x = asBf16(randomNormal());
   }
 }
 
@@ -143,12 +157,13 @@ struct Sequences {
   }
 };
 
-/// Attention of one query at `position` over a cache, in double. Keys and
-/// values are kKeyScale and kValueScale times what the cache holds.
+/// Attention of one query at `position` over a cache, in double. Queries, keys
+/// and values are kQueryScale, kKeyScale and kValueScale times what is held.
 template <typename Cache>
 std::vector<double> attend(Sequences &sequences, int s, int position,
-                           const bf16 *query, Cache &keys, Cache &values,
-                           int kvHeads, int kvHead, int headDim, int valueDim) {
+                           const QueryElement *query, Cache &keys,
+                           Cache &values, int kvHeads, int kvHead, int headDim,
+                           int valueDim) {
   std::vector<double> result(valueDim), weights(position + 1);
   double sum = 0;
   for (int p = 0; p <= position; ++p) {
@@ -158,7 +173,7 @@ std::vector<double> attend(Sequences &sequences, int s, int position,
       score += asDouble(query[i]) * asDouble(keys[base + i]);
     }
     sum += weights[p] =
-        std::exp(kKeyScale * score / std::sqrt(double(headDim)));
+        std::exp(kQueryScale * kKeyScale * score / std::sqrt(double(headDim)));
   }
   for (int p = 0; p <= position; ++p) {
     size_t base = (size_t(sequences.row(s, p)) * kvHeads + kvHead) * valueDim;
