@@ -100,6 +100,7 @@ def Model_AttentionOp : Model_Op<"attention", [AllTypesMatch<["q", "out"]>]> {
     its own position and before of `q . k / sqrt(head_dim)`, times their values.
     Query heads share a KV head in groups of `heads / kv_heads`: head h reads KV
     head `h / group`. The new tokens' keys and values are in the cache already.
+    With `window N` a query at position p sees only the keys p - N + 1 to p.
 
     `scaled`: products are of numbers of 8 bits, as the cache holds them. Queries
     are divided by that scale, one number that is known before the run, rounded
@@ -112,7 +113,9 @@ def Model_AttentionOp : Model_Op<"attention", [AllTypesMatch<["q", "out"]>]> {
         %cache: !model.cache<kv_heads = 2, head_dim = 32, bf16>) -> tensor<?x128xbf16> {
       %y = model.attention %q, %cache, %batch
           : tensor<?x128xbf16>, !model.cache<kv_heads = 2, head_dim = 32, bf16>
-      model.return %y : tensor<?x128xbf16>
+      %z = model.attention %y, %cache, %batch window 128
+          : tensor<?x128xbf16>, !model.cache<kv_heads = 2, head_dim = 32, bf16>
+      model.return %z : tensor<?x128xbf16>
     }
     model.graph @eight_bits(%q: tensor<?x128xbf16>, %batch: !model.batch, %qs: tensor<1xf32>,
         %cache: !model.cache<kv_heads = 2, head_dim = 32, f8E4M3FN>) -> tensor<?x128xbf16> {
@@ -124,10 +127,10 @@ def Model_AttentionOp : Model_Op<"attention", [AllTypesMatch<["q", "out"]>]> {
   }];
   let arguments = (ins Model_Rows:$q,
       Arg<Model_CacheType, "", [MemRead]>:$cache, Model_BatchType:$batch,
-      Optional<Model_Scales>:$q_scale);
+      Optional<Model_Scales>:$q_scale, OptionalAttr<Model_Positive>:$window);
   let results = (outs Model_Rows:$out);
   let assemblyFormat = [{
-    $q `,` $cache `,` $batch (`scaled` $q_scale^)? attr-dict
+    $q `,` $cache `,` $batch (`scaled` $q_scale^)? (`window` $window^)? attr-dict
     `:` type($q) `,` qualified(type($cache)) (`,` type($q_scale)^)?
   }];
   let extraClassDeclaration = [{

@@ -45,7 +45,8 @@ Value modelc::selfAttention(Model &m, Value x, const DecoderShape &shape,
   Value v = project(m, n, {prefix + "v_proj", keys, bias}, atKvHeads);
   q = m.rope(q, rope, atHeads);
   k = m.rope(k, rope, atKvHeads);
-  Value a = m.attention(q, k, v, {shape.kvHeads, shape.headDim}, atKvHeads);
+  Value a = m.attention(q, k, v, {shape.kvHeads, shape.headDim, shape.window},
+                        atKvHeads);
   return project(m, a, {prefix + "o_proj", shape.hidden, bias}, atHeads);
 }
 

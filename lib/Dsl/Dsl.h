@@ -68,9 +68,10 @@ struct RopeOptions {
   std::optional<Llama3Scaling> scaling = std::nullopt;
 };
 
-struct CacheOptions {
+struct AttentionOptions {
   int64_t kvHeads = 0;
   int64_t headDim = 0;
+  int64_t window = 0; ///< 0: none
 };
 
 /// Greedy unless `random`.
@@ -107,7 +108,7 @@ public:
   Value rope(Value x, const RopeOptions &options,
              Where where = std::source_location::current());
   /// Appends k and v to the cache of this layer and attends over it.
-  Value attention(Value q, Value k, Value v, const CacheOptions &options,
+  Value attention(Value q, Value k, Value v, const AttentionOptions &options,
                   Where where = std::source_location::current());
   Value swiglu(Value gate, Value up,
                Where where = std::source_location::current());
@@ -160,6 +161,7 @@ struct DecoderShape {
   double normEps = 1e-6;
   double ropeTheta = 10000.0;
   std::optional<Llama3Scaling> ropeScaling;
+  int64_t window = 0; ///< of all attention; 0: none
   bool attentionBias = false, mlpBias = false, tiedEmbeddings = false;
   ModelOptions options;
   SamplingOptions sampling;

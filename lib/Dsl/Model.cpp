@@ -94,15 +94,19 @@ Value Model::rope(Value x, const RopeOptions &options, Where where) {
                                builder.getF64FloatAttr(options.theta), scaling);
 }
 
-Value Model::attention(Value q, Value k, Value v, const CacheOptions &options,
-                       Where where) {
+Value Model::attention(Value q, Value k, Value v,
+                       const AttentionOptions &options, Where where) {
   Location loc = where.in(builder.getContext());
   auto type = model::CacheType::get(builder.getContext(), options.kvHeads,
                                     options.headDim, elementType, /*page=*/0);
   Value cache = model::CacheOp::create(builder, loc, type);
   cache = model::AppendOp::create(builder, loc, type, k, v, cache, batch);
+  IntegerAttr window;
+  if (options.window > 0) {
+    window = builder.getI64IntegerAttr(options.window);
+  }
   return model::AttentionOp::create(builder, loc, q.getType(), q, cache, batch,
-                                    /*q_scale=*/Value());
+                                    /*q_scale=*/Value(), window);
 }
 
 Value Model::swiglu(Value gate, Value up, Where where) {

@@ -14,6 +14,7 @@
 //   vocab = 128256
 //   norm_eps = 1e-05          # = 1e-06
 //   max_context = 131072      # = 2048
+//   window = 4096             # keys that a query sees; = all
 //   dtype = "bf16"            # of the computation; = "bf16"
 //   stored = "f16"            # in the checkpoint; = dtype
 //   tied_embeddings = false   # = false; so are attention_bias and mlp_bias
@@ -180,6 +181,7 @@ modelc::importToml(Source &source, const Node &file, StringRef name) {
     shape.normEps = reader.number(kTomlKeys.normEps).value_or(1e-6);
   } else {
     shape = readDecoder(reader, kTomlKeys);
+    shape.window = reader.positive("window").value_or(0);
   }
   shape.name = reader.string("name").value_or(name.str());
   readShared(source, file, reader, shape);

@@ -82,6 +82,7 @@ static std::optional<DecoderShape> guessDecoder(model::GraphOp graph) {
   shape.heads = attention.getHeads();
   shape.kvHeads = attention.getCache().getType().getKvHeads();
   shape.headDim = attention.getCache().getType().getHeadDim();
+  shape.window = attention.getWindow().value_or(0);
   shape.ffn = columns(swiglu.getOut());
   shape.normEps = norm.getEps().convertToDouble();
   setRope(rope, shape);
@@ -185,6 +186,9 @@ static void printDecoder(KeyPrinter &printer, const DecoderShape &shape) {
   printer.quoted("dtype", printElementType(shape.options.elementType));
   if (shape.options.storedType) {
     printer.quoted("stored", printElementType(shape.options.storedType));
+  }
+  if (shape.window > 0) {
+    printer.key("window", Twine(shape.window));
   }
   printer.boolean(kTomlKeys.attentionBias, shape.attentionBias);
   printer.boolean(kTomlKeys.mlpBias, shape.mlpBias);

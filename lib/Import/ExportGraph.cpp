@@ -123,6 +123,9 @@ LogicalResult GraphPrinter::attention(model::AttentionOp op) {
   begin(op, {op.getQ(), append.getK(), append.getV()});
   size("kv_heads", op.getCache().getType().getKvHeads());
   size("head_dim", op.getCache().getType().getHeadDim());
+  if (op.getWindow()) {
+    size("window", *op.getWindow());
+  }
   return success();
 }
 

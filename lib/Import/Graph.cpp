@@ -49,7 +49,9 @@ public:
 
   LogicalResult readSizes(const Node &table);
   LogicalResult readBlock(const Node &block);
-  FailureOr<OwningOpRef<ModuleOp>> finish(Where where);
+  FailureOr<OwningOpRef<ModuleOp>> finish(Where where) {
+    return m.finish(lastResult, where);
+  }
 
 private:
   using Values = SmallVector<Value>;
@@ -274,9 +276,10 @@ Value GraphReader::rope(TableReader &reader, ArrayRef<Value> in, Where where) {
 
 Value GraphReader::attention(TableReader &reader, ArrayRef<Value> in,
                              Where where) {
-  CacheOptions cache = {readSize(reader, "kv_heads"),
-                        readSize(reader, "head_dim")};
-  return m.attention(in[0], in[1], in[2], cache, where);
+  int64_t window = reader.has("window") ? readSize(reader, "window") : 0;
+  AttentionOptions options = {readSize(reader, "kv_heads"),
+                              readSize(reader, "head_dim"), window};
+  return m.attention(in[0], in[1], in[2], options, where);
 }
 
 LogicalResult GraphReader::readOp(const Node &op) {
@@ -370,10 +373,6 @@ LogicalResult GraphReader::readBlock(const Node &block) {
     reader.rejectOthers();
   }
   return failure(source.failed);
-}
-
-FailureOr<OwningOpRef<ModuleOp>> GraphReader::finish(Where where) {
-  return m.finish(lastResult, where);
 }
 
 FailureOr<OwningOpRef<ModuleOp>>

@@ -313,6 +313,16 @@ model.graph @scales(%q: tensor<?x64xbf16>, %batch: !model.batch, %qs: tensor<2xf
 
 // -----
 
+model.graph @window(%q: tensor<?x64xbf16>, %batch: !model.batch,
+    %cache: !model.cache<kv_heads = 2, head_dim = 32, bf16>) -> tensor<?x64xbf16> {
+  // expected-error@+1 {{attribute 'window' failed to satisfy constraint}}
+  %y = model.attention %q, %cache, %batch window 0
+      : tensor<?x64xbf16>, !model.cache<kv_heads = 2, head_dim = 32, bf16>
+  model.return %y : tensor<?x64xbf16>
+}
+
+// -----
+
 // expected-error@+1 {{expected a cache of bf16, f16, f32 or f8E4M3FN, got 'i8'}}
 model.graph @cache_type(%cache: !model.cache<kv_heads = 2, head_dim = 32, i8>) {
   model.return

@@ -36,8 +36,10 @@ model.graph @layer(%tokens: tensor<?xi32>, %batch: !model.batch) -> tensor<?xi32
     %q, %c = model.rope_append %qkv, %cache, %batch theta 5.0e5 scaling <factor = 8.0,
         low_freq_factor = 1.0, high_freq_factor = 4.0, original_context = 8192>
         : tensor<?x256xbf16>, !cache -> tensor<?x128xbf16>
-    // CHECK: model.attention
-    %a = model.attention %q, %c, %batch : tensor<?x128xbf16>, !cache
+    // CHECK: model.attention %{{.*}}, %{{.*}}, %{{.*}} window 128 :
+    %near = model.attention %q, %c, %batch window 128 : tensor<?x128xbf16>, !cache
+    // CHECK: model.attention %{{.*}}, %{{.*}}, %{{.*}} :
+    %a = model.attention %near, %c, %batch : tensor<?x128xbf16>, !cache
     // CHECK: %{{.*}}, %{{.*}} = model.norm %{{.*}}, %{{.*}} residual %[[H]] eps {{.*}} -> tensor<?x128xbf16> sum tensor<?x128xbf16>
     %m, %sum = model.norm %a, %wn residual %h eps 1.0e-5
         : tensor<?x128xbf16>, tensor<128xbf16>, tensor<?x128xbf16>
