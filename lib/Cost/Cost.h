@@ -142,6 +142,8 @@ struct GridUse {
   bool depends = false;
   /// Number of the address class of each index value; empty = all differ.
   std::vector<uint32_t> classes;
+  /// Of what is walked at one index value, the part that is not at the next.
+  double fresh = 1;
   bool operator==(const GridUse &) const = default;
 };
 

@@ -55,6 +55,8 @@ private:
   double partBeforeEnd(const BufferUse &use, Region region) const;
   llvm::LogicalResult expectScalars();
   double tilesWalked(const BufferUse &use) const;
+  double freshPart(const BufferUse &use, const Level &along) const;
+  std::vector<Level> levelsInside(const Iterations &of) const;
   void addOperandEdges(mlir::Operation *op, Region region, Step &step);
   void addLoopEdges(schedule::LoopOp loop, Region region, Step &step);
   void resolveCarried(schedule::LoopOp loop, unsigned block);

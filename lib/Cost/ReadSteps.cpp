@@ -135,6 +135,49 @@ double KernelReader::tilesWalked(const BufferUse &use) const {
   return walked;
 }
 
+/// The loops around an op within a workgroup.
+std::vector<Level> KernelReader::levelsInside(const Iterations &of) const {
+  SmallVector<LoopOp> loops;
+  for (const Level &level : ArrayRef(nest.levels).drop_front(grid.size())) {
+    if (loops.empty() || loops.back() != level.loop) {
+      loops.push_back(level.loop);
+    }
+  }
+  return of.levels(loops);
+}
+
+/// Of what a workgroup in the middle of the grid walks, the part that its next
+/// neighbour along an index does not: 64 queries behind those that see the last
+/// 128 keys see 64 others.
+double KernelReader::freshPart(const BufferUse &use, const Level &along) const {
+  Iterations ofOne(typical, bindings);
+  std::vector<Level> inside = levelsInside(ofOne);
+  IndexValues here = typical;
+  for (const Level &level : inside) {
+    here[level.index] = 0;
+  }
+  double fresh = 1;
+  for (Value offset : use.offsets) {
+    IndexProgram program(offset);
+    auto walk = llvm::find_if(
+        inside, [&](const Level &level) { return program.reads(level.index); });
+    if (walk == inside.end() || !program.reads(along.index)) {
+      continue;
+    }
+    FailureOr<Trips> trips = ofOne.trips(*walk, here);
+    IndexValues last = here, next = here;
+    last[walk->index] += succeeded(trips) ? std::llround(trips->count) : 0;
+    ++next[along.index];
+    std::optional<int64_t> from = program.run(here), to = program.run(last),
+                           moved = program.run(next);
+    if (from && to && moved && *from < *to) {
+      fresh = std::min(fresh,
+                       std::abs(double(*moved - *from)) / double(*to - *from));
+    }
+  }
+  return fresh;
+}
+
 /// The part of the tiles that lies inside limits, over the loops of a typical
 /// workgroup where only the device knows a limit and loads say what to expect.
 FailureOr<double> KernelReader::partInside(const BufferUse &use,
@@ -148,14 +191,8 @@ FailureOr<double> KernelReader::partInside(const BufferUse &use,
   if (expected.isOpen) {
     return partBeforeEnd(use, region);
   }
-  SmallVector<LoopOp> loops;
-  for (const Level &level : ArrayRef(nest.levels).drop_front(grid.size())) {
-    if (loops.empty() || loops.back() != level.loop) {
-      loops.push_back(level.loop);
-    }
-  }
   Iterations ofOne(typical, bindings);
-  FailureOr<double> inside = ofOne.sum(ofOne.levels(loops), expected.limits);
+  FailureOr<double> inside = ofOne.sum(levelsInside(ofOne), expected.limits);
   double executions = nest.executions / work.workgroups();
   return failed(inside) ? inside
                         : std::min(1.0, *inside / std::max(executions, 1e-9));
@@ -184,6 +221,11 @@ LogicalResult KernelReader::addAccess(const BufferUse &use, Region region,
   access.executions = nest.executions / work.workgroups();
   access.walked = tilesWalked(use);
   access.uses = gridUses(use, grid, iterations);
+  for (auto [gridUse, level] : llvm::zip_equal(access.uses, grid)) {
+    if (gridUse.depends && gridUse.classes.empty()) {
+      gridUse.fresh = freshPart(use, level);
+    }
+  }
   access.bufferBytes = cast<BufferType>(use.buffer.getType()).getBytes(0);
   access.writes = use.writes;
   access.paged = use.pageTable || use.rows;

@@ -119,11 +119,20 @@ public:
 
 private:
   double count(const Access &access, int64_t stride) const {
+    double all = different(access, stride, /*least=*/0), fresh = 1;
+    for (const GridUse &use : access.uses) {
+      fresh = std::min(fresh, use.fresh);
+    }
+    double apart = fresh < 1 ? different(access, stride, /*least=*/1) : all;
+    return apart + (all - apart) * fresh;
+  }
+  /// Along indices of which at least such a part is fresh.
+  double different(const Access &access, int64_t stride, double least) const {
     // An address as a number whose digits are its classes along the grid.
     llvm::SmallVector<std::pair<unsigned, int64_t>, 4> digits;
     int64_t numbers = 1;
     for (auto [dimension, use] : llvm::enumerate(access.uses)) {
-      if (use.depends) {
+      if (use.depends && use.fresh >= least) {
         digits.push_back({dimension, int64_t(work.grid[dimension])});
         numbers *= digits.back().second;
       }
@@ -157,7 +166,7 @@ static double distinctBytes(const KernelWork &work, const Access &access) {
       double most = *llvm::max_element(use.classes) + 1.0;
       different = most * extent / use.classes.size();
     }
-    addresses *= different;
+    addresses *= 1 + (different - 1) * use.fresh;
   }
   double bytes = addresses * access.bytes;
   return access.bufferBytes > 0 ? std::min(bytes, access.bufferBytes) : bytes;

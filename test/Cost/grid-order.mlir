@@ -63,3 +63,22 @@ schedule.kernel @shared_heads(%k: !schedule.buffer<128x64xbf16>)
     %x = schedule.load %k[%row, %c0] : !schedule.buffer<128x64xbf16> -> !schedule.tile<64x64xbf16>
   }
 }
+
+// Windows of 4 tiles of rows, each a tile behind the one before: 103 tiles of
+// 64 x 64 x 2 B = 843.8 kB, of which L2 is asked 400.
+// CHECK-LABEL: kernel windows
+// CHECK: memory: 843.8 kB read, 0 B written, L2: 3.277 MB
+schedule.kernel @windows(%k: !schedule.buffer<?x64xbf16>)
+    guard [] attributes {waves = 32 : i64} {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %c64 = arith.constant 64 : index
+  %c100 = arith.constant 100 : index
+  schedule.loop (%i) = (%c0) to (%c100) on workgroups {
+    schedule.loop (%t) = (%c0) to (%c4) on sequence {
+      %tile = arith.addi %i, %t : index
+      %row = arith.muli %tile, %c64 : index
+      %x = schedule.load %k[%row, %c0] : !schedule.buffer<?x64xbf16> -> !schedule.tile<64x64xbf16>
+    }
+  }
+}
