@@ -1,10 +1,10 @@
 //===- AttentionDecode.cpp - Attention of one new token, split over keys --===//
 //
 // A workgroup owns one sequence, one KV head with its group of query heads (the
-// rows of one tile), and one part of the keys, which it walks. It leaves an
-// unnormalised result with its maximum and sum, which a second kernel joins
-// (AttentionCombine.cpp). A kernel that splits nothing owns all keys and leaves
-// the result.
+// rows of one tile), and one part of the tiles of keys that the query sees any
+// of, which it walks. It leaves an unnormalised result with its maximum and
+// sum, which a second kernel joins (AttentionCombine.cpp). A kernel that splits
+// nothing owns all keys and leaves the result.
 //
 //===----------------------------------------------------------------------===//
 
@@ -71,26 +71,43 @@ void Decode::declare() {
   }
 }
 
+/// Tiles of keys that a query sees any of: a window begins anywhere in one.
+static std::string expectTiles(const HeadShape &shape, int64_t keys) {
+  std::string tiles = "context / " + std::to_string(keys) + " + 0.5";
+  if (shape.window > 0) {
+    tiles = "min(" + tiles + ", " + std::to_string(shape.window + keys - 1) +
+            " / " + std::to_string(keys) + ")";
+  }
+  return "max(1, " + tiles + ")";
+}
+
 /// The softmax over the keys of one part.
 Softmax Decode::walk(Scalar sequence, Scalar kvHead, ValueRange queries,
                      Scalar context, Scalar split) {
   // Whole tiles of keys are dealt to the splits, to the first ones first.
-  Scalar tiles = k.name("tiles", ceilDiv(context, tile.keys));
+  Scalar begin = shape.window > 0 ? firstTileSeen(k, shape, context, tile.keys)
+                                  : k.constant(0);
+  Scalar tiles = k.name("tiles", ceilDiv(context, tile.keys) - begin);
   auto before = [&](Scalar part) {
     return (part * tiles + splits - 1.0) / splits;
   };
   Scalar first = k.name("first", before(split));
   Scalar trips = k.name("trips", before(split + 1.0) - first);
-  std::string expect =
-      "max(1, context / " + std::to_string(tile.keys) + " + 0.5)";
+  std::string expect = expectTiles(shape, tile.keys);
   expect += isWhole() ? "" : " / splits";
   Value scale = loadScoreScale(k, shape, cache);
   Softmax start = Softmax::start(k, shape, tile.queries);
   auto body = [&](Scalar t, ValueRange carried) {
-    Scalar key = k.name("key", (first + t) * static_cast<double>(tile.keys));
+    Scalar key =
+        k.name("key", (begin + first + t) * static_cast<double>(tile.keys));
     KeyTile next = {cache.keys, cache.values, pages,   sequence,  kvHead, key,
                     context,    key,          context, tile.keys, scale};
-    auto isVisible = [&](Element e) { return key + e.column < context; };
+    auto isVisible = [&](Element e) {
+      Scalar own = key + e.column, isThere = own < context;
+      return shape.window > 0
+                 ? isThere & (context <= own + double(shape.window))
+                 : isThere;
+    };
     return addKeys(k, shape, Softmax::of(shape, carried), queries, next,
                    {isVisible})
         .values();

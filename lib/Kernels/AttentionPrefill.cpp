@@ -1,11 +1,12 @@
 //===- AttentionPrefill.cpp - Causal attention of many new tokens ---------===//
 //
 // A workgroup owns a tile of queries of one sequence and one head and walks the
-// keys that its last query may see, in the paged cache: those of earlier steps
-// and those that this step has appended. Keys beyond are never loaded; those
-// behind single queries of the tile are masked. Where the tile says so, values
-// are added one trip late, so that their product runs beside the exponentials;
-// there is one more trip then.
+// keys from the first that its first query sees to the last that its last query
+// sees, in the paged cache: those of earlier steps and those that this step has
+// appended. Others are never loaded, but for the rest of a tile; those that
+// single queries of the tile do not see are masked. Where the tile says so,
+// values are added one trip late, so that their product runs beside the
+// exponentials; there is one more trip then.
 //
 //===----------------------------------------------------------------------===//
 
@@ -69,6 +70,50 @@ KeyTile Prefill::keysOf(const Sequence &sequence, Scalar kvHead, Scalar trip,
   return next;
 }
 
+/// The part of the new queries before whose own key so many lie and more; with
+/// a power of " ^ 2" twice the mean number of these.
+static std::string expectBeyond(int64_t beyond, const char *power = "") {
+  std::string keys = std::to_string(beyond);
+  return "(max(0, context - " + keys + ")" + power +
+         " - max(0, context - tokens / sequences - " + keys + ")" + power +
+         ") / (tokens / sequences)";
+}
+
+/// Keys of a window that are walked before the own ones of a tile of queries,
+/// where tiles of keys begin with those of queries.
+static int64_t keysBefore(const HeadShape &shape, const PrefillTile &tile) {
+  return llvm::alignTo(shape.window - 1, tile.keys);
+}
+
+/// Trips of a query in the middle of the new tokens, at the end of its own
+/// tile, less the mean of those before a window, where nothing is rounded.
+static std::string expectTrips(const HeadShape &shape,
+                               const PrefillTile &tile) {
+  std::string keys =
+      "context - tokens / sequences / 2 + " + std::to_string(tile.queries / 2);
+  if (shape.window > 0) {
+    int64_t beyond = keysBefore(shape, tile) + (tile.queries - tile.keys) / 2;
+    keys += " - " + expectBeyond(beyond, " ^ 2") + " / 2";
+  }
+  return "(" + keys + ") / " + std::to_string(tile.keys) +
+         (tile.isDelayed ? " + 1.5" : " + 0.5");
+}
+
+/// The part of the trips that are masked: tiles of keys that are as late as the
+/// queries, those in which windows begin, and the trip that ends.
+static std::string expectMasked(const HeadShape &shape,
+                                const PrefillTile &tile) {
+  int64_t late = llvm::divideCeil(tile.queries, tile.keys);
+  std::string masked = std::to_string(late + (tile.isDelayed ? 1 : 0));
+  if (shape.window > 0) {
+    int64_t early = llvm::divideCeil(
+        keysBefore(shape, tile) + tile.queries - shape.window, tile.keys);
+    masked = "(" + masked + " + " + std::to_string(early) + " * " +
+             expectBeyond(shape.window) + ")";
+  }
+  return "min(1, " + masked + " / (" + expectTrips(shape, tile) + "))";
+}
+
 void Prefill::ownQueries(const Sequence &sequence, Scalar first, Scalar head) {
   Scalar row = sequence.start + first;
   auto rowsOf = [&](Value buffer, int64_t column) {
@@ -83,18 +128,11 @@ void Prefill::ownQueries(const Sequence &sequence, Scalar first, Scalar head) {
   Scalar position = k.name("position", sequence.past + first);
   Scalar seen =
       minimum(position + static_cast<double>(tile.queries), sequence.context);
-  Scalar trips = ceilDiv(seen, tile.keys);
-  // A query in the middle of the new tokens, at the end of its own tile.
-  std::string expect = "(context - tokens / sequences / 2 + " +
-                       std::to_string(tile.queries / 2) + ") / " +
-                       std::to_string(tile.keys) +
-                       (tile.isDelayed ? " + 1.5" : " + 0.5");
-  // The tiles of keys that are as late as the queries, and the one that ends.
-  std::string expectMasked =
-      "min(1, " +
-      std::to_string(llvm::divideCeil(tile.queries, tile.keys) +
-                     (tile.isDelayed ? 1 : 0)) +
-      " / (" + expect + "))";
+  Scalar begin = shape.window > 0
+                     ? firstTileSeen(k, shape, position + 1.0, tile.keys)
+                     : k.constant(0);
+  Scalar trips = ceilDiv(seen, tile.keys) - begin;
+  std::string expect = expectTrips(shape, tile);
   if (tile.isDelayed) {
     trips = trips + 1; // the last one sees no keys
   }
@@ -106,16 +144,23 @@ void Prefill::ownQueries(const Sequence &sequence, Scalar first, Scalar head) {
                            shape.powerElement(), 0);
   }
   auto body = [&](Scalar t, ValueRange carried) {
-    Scalar key = k.name("key", t * static_cast<double>(tile.keys));
+    Scalar key = k.name("key", (begin + t) * static_cast<double>(tile.keys));
     KeyTile next = keysOf(sequence, kvHead, t, key);
     next.scale = scale;
     next.expectFirst = "1 / (" + expect + ")";
     auto isVisible = [&](Element e) {
-      return key + e.column <= position + e.row;
+      Scalar own = key + e.column, query = position + e.row;
+      return shape.window > 0
+                 ? (own <= query) & (query < own + double(shape.window))
+                 : own <= query;
     };
     Scalar isMasked = position < key + static_cast<double>(tile.keys - 1);
+    if (shape.window > 0) {
+      isMasked =
+          isMasked | (key < position + double(tile.queries - shape.window));
+    }
     return addKeys(k, shape, Softmax::of(shape, carried), queries, next,
-                   {isVisible, isMasked, expectMasked})
+                   {isVisible, isMasked, expectMasked(shape, tile)})
         .values();
   };
   Softmax end =

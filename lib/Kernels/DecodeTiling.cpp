@@ -112,7 +112,8 @@ static std::optional<DecodeTile> judged(const Tiling &tiling,
       best = tile;
       best->alone = seconds[0] / full;
       const Launch &launch = tiling.target.launch;
-      double trip = full * double(tile.perUnit * tile.keys) / kJudgedKeys;
+      double trip = full * double(tile.perUnit * tile.keys) /
+                    double(walkedKeys(shape, tile, kJudgedKeys));
       best->joinTiles = std::ceil((launch.gap + launch.ramp) / trip);
     }
   }
@@ -129,6 +130,12 @@ DecodeTile Tiling::decode(OpBuilder &builder, const HeadShape &shape) const {
   best.maxSplits = std::clamp<int64_t>(
       llvm::PowerOf2Ceil(llvm::divideCeil(grid, shape.kvHeads)), 1,
       std::max<int64_t>(1, options.maxContext / best.keys));
+  if (shape.window > 0) {
+    int64_t joined = walkedKeys(shape, best, options.maxContext) / best.keys /
+                     best.joinTiles;
+    best.maxSplits = std::clamp<int64_t>(llvm::bit_floor<uint64_t>(joined), 1,
+                                         best.maxSplits);
+  }
   best.combineParts = std::min(best.combineParts, best.maxSplits);
   int64_t lanes = best.combineParts * shape.valueDim / kCombineRegisters;
   best.combineWaves = llvm::bit_floor<uint64_t>(

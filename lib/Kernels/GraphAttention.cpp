@@ -201,14 +201,19 @@ static constexpr int64_t kMostFillings = 3;
 /// parts of a step.
 std::pair<Value, Value> GraphLowering::splitsOf(const HeadShape &shape) {
   const DecodeTile &tile = library.decodeTile(shape);
-  std::pair<Value, Value> &known = splits[{
-      shape.kvHeads, shape.pageSize, tile.keys, tile.joinTiles, tile.perUnit,
-      tile.atOnce, tile.maxSplits, std::llround(tile.alone * 1e3)}];
+  std::pair<Value, Value> &known =
+      splits[{shape.kvHeads, shape.pageSize, shape.window, tile.keys,
+              tile.joinTiles, tile.perUnit, tile.atOnce, tile.maxSplits,
+              std::llround(tile.alone * 1e3)}];
   if (known.first) {
     return known;
   }
   Value keys = plan.compute<arith::MulIOp>(plan.sizes.pagesPerSequence,
                                            plan.constant(shape.pageSize));
+  if (shape.window > 0) {
+    keys = plan.compute<arith::MinSIOp>(
+        keys, plan.constant(walkedKeys(shape, tile, kNoLimit)));
+  }
   SplitPlan split = {
       plan, tile, library.tiling.target.execution.units,
       plan.compute<arith::MulIOp>(plan.sizes.sequences,
@@ -314,6 +319,7 @@ void GraphLowering::launchAttention(model::AttentionOp op,
 LogicalResult GraphLowering::lower(model::AttentionOp op) {
   HeadShape shape =
       headsOf(op.getCache().getType(), op.getHeads(), elementOf(op.getQ()));
+  shape.window = op.getWindow().value_or(0);
   Value rows = rowsOf(op.getQ()), q = bufferOf(op.getQ());
   bind(op.getOut(), rows);
   Storage cache = storage[op.getCache()];

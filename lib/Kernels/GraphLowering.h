@@ -154,7 +154,7 @@ private:
   mlir::Value layer; ///< number of the layer, inside one
   llvm::DenseMap<std::pair<mlir::Value, int64_t>, mlir::Value> limits;
   /// By all that they follow from: of the heads and of their tile.
-  std::map<std::array<int64_t, 8>, std::pair<mlir::Value, mlir::Value>> splits;
+  std::map<std::array<int64_t, 9>, std::pair<mlir::Value, mlir::Value>> splits;
   /// Of the values that a block yields: the buffers they must end up in.
   llvm::DenseMap<mlir::Value, mlir::Value> wanted;
 };

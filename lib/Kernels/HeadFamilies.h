@@ -16,9 +16,10 @@ namespace modelc::kernels {
 /// kvHeads, valueDim], row = page * pageSize + slot.
 struct HeadShape {
   int64_t heads = 0, kvHeads = 0, pageSize = 0;
-  int64_t headDim = 0;     ///< of queries and keys
-  int64_t valueDim = 0;    ///< of values and results
-  mlir::Type element;      ///< of queries and results
+  int64_t headDim = 0;  ///< of queries and keys
+  int64_t valueDim = 0; ///< of values and results
+  int64_t window = 0;   ///< keys that a query sees, its own with them; 0: all
+  mlir::Type element;   ///< of queries and results
   mlir::Type cacheElement; ///< 8 bits: over a scale, saturated
   /// What products multiply if not numbers of `element`: queries and keys, and
   /// powers and values. Queries come over a scale then, saturated.

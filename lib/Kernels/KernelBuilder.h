@@ -49,6 +49,7 @@ Scalar operator>(Scalar a, Scalar b);
 Scalar operator>=(Scalar a, Scalar b);
 Scalar operator==(Scalar a, Scalar b);
 Scalar operator&(Scalar a, Scalar b);
+Scalar operator|(Scalar a, Scalar b);
 Scalar operator^(Scalar a, Scalar b);
 Scalar minimum(Scalar a, Scalar b);
 Scalar maximum(Scalar a, Scalar b);

@@ -102,6 +102,7 @@ struct Request {
     shape.kvHeads = settings.integer("kv_heads", 2);
     shape.headDim = settings.integer("head_dim", 128);
     shape.valueDim = settings.integer("value_dim", shape.headDim);
+    shape.window = settings.integer("window", 0);
     shape.pageSize = settings.integer("page", 16);
     shape.element = settings.type("element", bf16);
     shape.cacheElement = settings.type("cache", bf16);

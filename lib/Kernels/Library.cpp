@@ -274,6 +274,7 @@ FlatSymbolRefAttr Library::gather(const GatherShape &shape) {
 static std::string nameOf(StringRef kind, const HeadShape &shape) {
   return (kind + "_h" + extent(shape.heads) + "_kv" + extent(shape.kvHeads) +
           "_d" + extent(shape.headDim) + "_" + word(shape.cacheElement) +
+          (shape.window > 0 ? "_w" + extent(shape.window) : "") +
           (shape.queries ? "_queries_" + word(shape.queries) : ""))
       .str();
 }

@@ -135,6 +135,9 @@ Scalar kernels::operator==(Scalar a, Scalar b) {
 Scalar kernels::operator&(Scalar a, Scalar b) {
   return make<arith::AndIOp>(a, a.value, b.value);
 }
+Scalar kernels::operator|(Scalar a, Scalar b) {
+  return make<arith::OrIOp>(a, a.value, b.value);
+}
 Scalar kernels::operator^(Scalar a, Scalar b) {
   return make<arith::XOrIOp>(a, a.value, b.value);
 }

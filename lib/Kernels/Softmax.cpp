@@ -9,6 +9,8 @@ using namespace modelc::kernels;
 using namespace modelc::schedule;
 
 static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+/// Below all scores.
+static constexpr double kLowest = std::numeric_limits<float>::lowest();
 static constexpr double kLog2E = 1.4426950408889634;
 /// By what a score may exceed the maximum that powers are taken against before
 /// all is scaled anew: powers to 2^8 lose nothing in f32 and bf16. Of 8 bits
@@ -44,7 +46,10 @@ Softmax Softmax::start(KernelBuilder &k, const HeadShape &shape,
   for (int64_t columns : partsOf(shape.valueDim)) {
     start.results.push_back(k.fill("zero", {queries, columns}, k.f32(), 0));
   }
-  start.maximum = k.fill("lowest", {queries, 1}, k.f32(), -kInfinity);
+  // A query may see no key of the first tile of a window: its maximum must be
+  // a number then.
+  start.maximum = k.fill("lowest", {queries, 1}, k.f32(),
+                         shape.window > 0 ? kLowest : -kInfinity);
   start.sum = k.fill("none", {queries, 1}, k.f32(), 0);
   return start;
 }
@@ -96,6 +101,13 @@ kernels::loadQueries(KernelBuilder &k, const HeadShape &shape, int64_t queries,
     column += columns;
   }
   return parts;
+}
+
+Scalar kernels::firstTileSeen(KernelBuilder &k, const HeadShape &shape,
+                              Scalar end, int64_t keys) {
+  Scalar first =
+      maximum(end - static_cast<double>(shape.window), k.constant(0));
+  return k.name("first_tile", first / static_cast<double>(keys));
 }
 
 /// Columns of a tile of keys or values, in `type`.
@@ -234,7 +246,7 @@ Softmax kernels::addKeys(KernelBuilder &k, const HeadShape &shape,
     return tile.scale ? e[last] : k.number(f32, scoreScale(shape));
   };
   PowerRange reach = PowerRange::of(shape, !!softmax.weights);
-  // Some tile has a key that each query sees, so the maximum is finite.
+  // Each query sees some key of the first tile, or its maximum starts finite.
   Value maximum =
       k.map("max", f32, with({softmax.maximum, best}), [&](Element e) {
         Scalar found = e[1] * scale(e, 2);

@@ -42,6 +42,11 @@ struct KeyTile {
   int64_t fmaExponentials = 0;  ///< as of PrefillTile
 };
 
+/// Of tiles of so many keys, the first one that a query sees any of; `end`:
+/// none from there on.
+Scalar firstTileSeen(KernelBuilder &k, const HeadShape &shape, Scalar end,
+                     int64_t keys);
+
 /// The scale of scores of a cache whose keys have one, 1 x 1, or null.
 mlir::Value loadScoreScale(KernelBuilder &k, const HeadShape &shape,
                            const CacheArguments &cache);

@@ -46,6 +46,12 @@ std::string reasonAgainstScales(const LinearShape &shape,
 int64_t slotsBesideScales(const Target &target, const LinearShape &shape,
                           const LinearTile &tile, const MmaRow &row);
 
+/// Of so many keys, those in tiles that decode walks at most.
+inline int64_t walkedKeys(const HeadShape &shape, const DecodeTile &tile,
+                          int64_t keys) {
+  return shape.window > 0 ? std::min(keys, shape.window + tile.keys) : keys;
+}
+
 class Tiling {
 public:
   Tiling(const Target &target, const KernelOptions &options)

@@ -10,12 +10,16 @@
 #ifndef VALUE_DIM
 #define VALUE_DIM HEAD_DIM
 #endif
+#ifndef CONTEXTS
+#define CONTEXTS {70, 1, 100, 33}
+#define NEWS {70, 1, 40, 2}
+#endif
 
 constexpr int kHeads = 4, kKvHeads = 2, kDim = HEAD_DIM, kValueDim = VALUE_DIM,
               kGroup = kHeads / kKvHeads;
 
 int main() {
-  Sequences sequences({70, 1, 100, 33}, {70, 1, 40, 2}, PAGE_SIZE);
+  Sequences sequences(CONTEXTS, NEWS, PAGE_SIZE);
   Allocation<QueryElement> q(sequences.tokens * kHeads * kDim);
   Allocation<CacheElement> keys(sequences.cacheRows() * kKvHeads * kDim);
   CacheScales scales;

@@ -157,8 +157,13 @@ struct Sequences {
   }
 };
 
-/// Attention of one query at `position` over a cache, in double. Queries, keys
-/// and values are kQueryScale, kKeyScale and kValueScale times what is held.
+#ifndef WINDOW
+#define WINDOW (1 << 20)
+#endif
+
+/// Attention of one query at `position` over the last WINDOW keys of a cache,
+/// its own with them, in double. Queries, keys and values are kQueryScale,
+/// kKeyScale and kValueScale times what is held.
 template <typename Cache>
 std::vector<double> attend(Sequences &sequences, int s, int position,
                            const QueryElement *query, Cache &keys,
@@ -166,7 +171,8 @@ std::vector<double> attend(Sequences &sequences, int s, int position,
                            int valueDim) {
   std::vector<double> result(valueDim), weights(position + 1);
   double sum = 0;
-  for (int p = 0; p <= position; ++p) {
+  int first = std::max(0, position + 1 - WINDOW);
+  for (int p = first; p <= position; ++p) {
     double score = 0;
     size_t base = (size_t(sequences.row(s, p)) * kvHeads + kvHead) * headDim;
     for (int i = 0; i < headDim; ++i) {
@@ -175,7 +181,7 @@ std::vector<double> attend(Sequences &sequences, int s, int position,
     sum += weights[p] =
         std::exp(kQueryScale * kKeyScale * score / std::sqrt(double(headDim)));
   }
-  for (int p = 0; p <= position; ++p) {
+  for (int p = first; p <= position; ++p) {
     size_t base = (size_t(sequences.row(s, p)) * kvHeads + kvHead) * valueDim;
     for (int i = 0; i < valueDim; ++i) {
       result[i] += kValueScale * weights[p] / sum * asDouble(values[base + i]);
