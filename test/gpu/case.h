@@ -21,9 +21,10 @@ struct Call {
   std::vector<int64_t> sizes;
 };
 
-/// Sequences of one length: `news` tokens of `context` are of this step.
+/// Sequences of one length: `news` tokens of `context` are of this step. Each
+/// sees the last `window` keys, its own with them; 0: all.
 struct Batch {
-  int64_t sequences, news, context, page;
+  int64_t sequences, news, context, page, window;
   int64_t tokens() const { return sequences * news; }
   int64_t pagesPerSequence() const { return (context + page - 1) / page; }
 };

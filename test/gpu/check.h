@@ -27,7 +27,8 @@ struct SizeOfAttention {
   Place place;
   int64_t rowNumbers;
   BOTH double operator()(int64_t i) const {
-    return 1 / sqrt(1.0 + double(place.position(i / rowNumbers)));
+    int64_t position = place.position(i / rowNumbers);
+    return 1 / sqrt(1.0 + double(position - place.firstSeen(position)));
   }
 };
 
@@ -157,8 +158,12 @@ private:
 
   Numbers at(const char *name) const { return tensors.numbers(name); }
   Place place() const {
-    return {at("pages"), of.batch.news, of.batch.context, of.batch.page,
-            of.batch.pagesPerSequence()};
+    return {at("pages"),
+            of.batch.news,
+            of.batch.context,
+            of.batch.page,
+            of.batch.pagesPerSequence(),
+            of.batch.window};
   }
 
   /// What a linear leaves to a kernel that adds its parts.

@@ -155,6 +155,12 @@ def family(op):
     return op.split("_")[0]
 
 
+def window(op):
+    """The keys that a query of an attention kernel sees, its own with them; 0: all."""
+    match = re.search(r"^attention_.*_w(\d+)", op)
+    return int(match[1]) if match else 0
+
+
 def extents(name, shape, sizes, step):
     """The shape of a tensor; open extents follow from its role."""
     rows = {
@@ -172,11 +178,12 @@ def extents(name, shape, sizes, step):
     return [int(extent) if extent != "?" else rows[i] for i, extent in enumerate(shape)]
 
 
-def least_bytes(kind, name, shape, element, step, sizes):
+def least_bytes(op, name, shape, element, step, sizes):
     """Bytes of a tensor that a case must move."""
-    rows = shape[0]
+    rows, kind = shape[0], family(op)
     if name in ("k_cache", "v_cache"):
-        tokens = step.sizes["sequences"] * step.sizes["context"]
+        seen = window(op) + step.new - 1 if window(op) else step.sizes["context"]
+        tokens = step.sizes["sequences"] * min(seen, step.sizes["context"])
         rows = sizes["tokens"] if kind in ("append", "rope_append") else tokens
     elif name == "table":
         rows = sizes["m"]
@@ -188,7 +195,7 @@ def least_bytes(kind, name, shape, element, step, sizes):
     return rows * bytes_of_row
 
 
-def flops(kind, arguments, step):
+def flops(kind, arguments, step, window):
     """Operations of the matrix unit that a case needs."""
     shapes = {name: shape for name, shape, *_ in arguments}
     if kind == "linear":
@@ -198,7 +205,7 @@ def flops(kind, arguments, step):
         return 0
     heads, width = shapes["q"][1:]
     context, new = step.sizes["context"], step.new
-    seen = sum(range(context - new + 1, context + 1))
+    seen = sum(min(keys, window or keys) for keys in range(context - new + 1, context + 1))
     return 4 * heads * width * seen * step.sizes["sequences"]
 
 
@@ -209,16 +216,17 @@ class Case:
         self.label, self.kind = label, kind
         self.symbols, self.arguments, self.calls = [], [], []
         self.places, self.written = {}, set()
-        self.reads = self.writes = 0
+        self.reads = self.writes = self.window = 0
 
     def add(self, kernel, symbol, names, sizes, step):
         numbers = []
+        self.window = self.window or window(kernel.op)
         for plan_name, (name, shape, element, writes) in zip(names, kernel.tensors):
             if plan_name not in self.places:
                 self.places[plan_name] = len(self.arguments)
                 shape = extents(name, shape, sizes, step)
                 self.arguments.append((name, shape, element, writes))
-                moved = least_bytes(self.kind, name, shape, element, step, sizes)
+                moved = least_bytes(kernel.op, name, shape, element, step, sizes)
                 if name not in ("partial", "part", "stat"):  # stay within the case
                     self.writes += moved if writes else 0
                     self.reads += 0 if writes else moved
@@ -238,8 +246,8 @@ class Case:
         sizes = step.sizes
         return (
             f'  {{"{self.label}", "{step.title()}", "{self.kind}", "{" + ".join(self.symbols)}",\n'
-            f"   {{{sizes['sequences']}, {step.new}, {sizes['context']}, {PAGE}}},\n"
-            f"   {self.reads}.0, {self.writes}.0, {flops(self.kind, self.arguments, step)}.0, {seconds!r},\n"
+            f"   {{{sizes['sequences']}, {step.new}, {sizes['context']}, {PAGE}, {self.window}}},\n"
+            f"   {self.reads}.0, {self.writes}.0, {flops(self.kind, self.arguments, step, self.window)}.0, {seconds!r},\n"
             f"   {{{arguments}}},\n   {{{calls}}}}},\n"
         )
 

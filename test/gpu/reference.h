@@ -44,10 +44,14 @@ struct Numbers {
 /// Sequences with their pages in the cache.
 struct Place {
   Numbers pages;
-  int64_t news, context, page, pagesPerSequence;
+  int64_t news, context, page, pagesPerSequence, window;
 
   BOTH int64_t position(int64_t token) const {
     return context - news + token % news;
+  }
+  /// The first position that a query sees.
+  BOTH int64_t firstSeen(int64_t position) const {
+    return window && window <= position ? position - window + 1 : 0;
   }
   BOTH int64_t cacheRow(int64_t sequence, int64_t position) const {
     int64_t number =
@@ -158,7 +162,7 @@ struct Rope {
   }
 };
 
-/// Attention of every token to its sequence up to itself.
+/// Attention of every token to its sequence up to itself, or a window of that.
 struct Attention {
   Numbers q, keys, values;
   Place place;
@@ -170,7 +174,8 @@ struct Attention {
     int64_t kvHead = head / (heads / kvHeads), sequence = token / place.news;
     const double factor = 1 / sqrt(double(width));
     double most = -INFINITY, sum = 0, result = 0;
-    for (int64_t p = 0; p <= place.position(token); ++p) {
+    const int64_t position = place.position(token);
+    for (int64_t p = place.firstSeen(position); p <= position; ++p) {
       int64_t base = (place.cacheRow(sequence, p) * kvHeads + kvHead) * width;
       double score = 0;
       for (int64_t k = 0; k < width; ++k) {
