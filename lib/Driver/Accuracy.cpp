@@ -139,6 +139,9 @@ static std::string sizesOf(const MeasuredRow &row) {
     os << row.sequences << " sequences, " << row.newTokens << " new after "
        << row.past << ", heads " << row.heads << ":" << row.kvHeads << " of "
        << row.headDim;
+    if (row.window > 0) {
+      os << ", window " << row.window;
+    }
   }
   return text;
 }

@@ -53,11 +53,9 @@ std::string MeasuredRow::reasonAgainst() const {
   }
   bool isAttention =
       kind == Measurement::Prefill || kind == Measurement::Decode;
-  if (isAttention && bytesOf(type) != 2 && type != cacheType) {
-    return "products of queries in " + type + " and keys in " + cacheType;
-  }
-  // A window that all keys lie in hides none.
-  return window > 0 && window < past + newTokens ? "a window of keys" : "";
+  return isAttention && bytesOf(type) != 2 && type != cacheType
+             ? "products of queries in " + type + " and keys in " + cacheType
+             : "";
 }
 
 std::string MeasuredRow::shape() const {
@@ -69,8 +67,8 @@ std::string MeasuredRow::shape() const {
   } else if (elements > 0) {
     os << " " << devices << " devices, " << elements / rows() << " columns";
   } else {
-    os << " heads " << heads << ":" << kvHeads << " of " << headDim << " in "
-       << engine();
+    os << " heads " << heads << ":" << kvHeads << " of " << headDim
+       << " window " << window << " in " << engine();
   }
   return text;
 }
@@ -92,8 +90,13 @@ double MeasuredRow::flop() const {
   if (kind == Measurement::Linear) {
     return 2.0 * m * n * k;
   }
-  // Query i of a sequence sees past + i + 1 keys.
-  double seen = newTokens * (past + (newTokens + 1) / 2.0);
+  // Query i of a sequence sees past + i + 1 keys, of a window at most all.
+  int64_t whole = newTokens; // queries that see all keys up to their own
+  if (window > 0) {
+    whole = std::clamp<int64_t>(window - past, 0, newTokens);
+  }
+  double seen = double(whole) * (past + (whole + 1) / 2.0) +
+                double(newTokens - whole) * window;
   return 4.0 * sequences * heads * headDim * seen;
 }
 
@@ -104,8 +107,11 @@ double MeasuredRow::bytes() const {
   if (elements > 0) {
     return bytesOf(type) * elements;
   }
-  double keysAndValues =
-      2.0 * sequences * (past + newTokens) * kvHeads * headDim;
+  int64_t keys = past + newTokens;
+  if (window > 0) {
+    keys = std::min(keys, window - 1 + newTokens);
+  }
+  double keysAndValues = 2.0 * sequences * keys * kvHeads * headDim;
   double queriesAndResults = 2.0 * rows() * heads * headDim;
   return bytesOf(cacheType) * keysAndValues + bytesOf(type) * queriesAndResults;
 }

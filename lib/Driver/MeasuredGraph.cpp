@@ -133,17 +133,19 @@ static std::string attention(const MeasuredRow &row) {
   std::string made =
       isNarrow ? "scaled %ks, %vs : " + cache + ", tensor<1xf32>, tensor<1xf32>"
                : ": " + cache;
+  std::string window =
+      row.window > 0 ? " window " + std::to_string(row.window) : "";
   std::string body = formatv(R"({1}
   %g = model.weight ["norm"] : tensor<{0}xbf16>
   %z = model.layers 1 carry (%h = %start : tensor<?x{0}xbf16>) {{
     %c = model.cache {2}{4}
-    %a = model.attention %q, %new, %batch {5}: tensor<?x{0}xbf16>, {3}{6}
+    %a = model.attention %q, %new, %batch{5}{6} : tensor<?x{0}xbf16>, {3}{7}
     %r = model.add %h, %a : tensor<?x{0}xbf16>
     model.yield %r : tensor<?x{0}xbf16>
   }
   %y = model.norm %z, %g eps 1.0e-5 : tensor<?x{0}xbf16>, tensor<{0}xbf16> -> tensor<?x{0}xbf16>)",
                              columns, inputs, made, cache, append(row, cache),
-                             isMultiplied ? "scaled %qs " : "",
+                             isMultiplied ? " scaled %qs" : "", window,
                              isMultiplied ? ", tensor<1xf32>" : "")
                          .str();
   StringRef phase = row.kind == Measurement::Prefill ? "prefill" : "decode";
