@@ -83,8 +83,9 @@ llvm::FailureOr<std::vector<MeasuredRow>>
 readMeasurements(llvm::StringRef path, llvm::raw_ostream &errors);
 
 /// A module with one graph that holds the op of a row; its label is `kSubject`
-/// or begins with it.
-mlir::OwningOpRef<mlir::ModuleOp> graphOf(const MeasuredRow &row,
+/// or begins with it. `narrows`: queries are rounded to the type of the cache
+/// even if the row says nothing of it.
+mlir::OwningOpRef<mlir::ModuleOp> graphOf(const MeasuredRow &row, bool narrows,
                                           mlir::MLIRContext *context);
 inline constexpr llvm::StringLiteral kSubject = "subject";
 

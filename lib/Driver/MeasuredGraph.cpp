@@ -111,7 +111,7 @@ static std::string append(const MeasuredRow &row, StringRef cache) {
       .str();
 }
 
-static std::string attention(const MeasuredRow &row) {
+static std::string attention(const MeasuredRow &row, bool narrows) {
   int64_t columns = row.heads * row.headDim;
   bool isNarrow = row.cacheType == "fp8";
   std::string cache =
@@ -122,10 +122,10 @@ static std::string attention(const MeasuredRow &row) {
   if (!row.rotates) {
     inputs += embedded("q", columns) + embedded("k", row.kvHeads * row.headDim);
   }
-  bool isMultiplied = !row.isUnquantised();
-  inputs += isMultiplied ? R"(
+  narrows = narrows || !row.isUnquantised();
+  inputs += narrows ? R"(
   %qs = model.weight ["q_scale"] stored f32 : tensor<1xf32>)"
-                         : "";
+                    : "";
   inputs += isNarrow ? R"(
   %ks = model.weight ["k_scale"] stored f32 : tensor<1xf32>
   %vs = model.weight ["v_scale"] stored f32 : tensor<1xf32>)"
@@ -145,8 +145,8 @@ static std::string attention(const MeasuredRow &row) {
   }
   %y = model.norm %z, %g eps 1.0e-5 : tensor<?x{0}xbf16>, tensor<{0}xbf16> -> tensor<?x{0}xbf16>)",
                              columns, inputs, made, cache, append(row, cache),
-                             isMultiplied ? " scaled %qs" : "", window,
-                             isMultiplied ? ", tensor<1xf32>" : "")
+                             narrows ? " scaled %qs" : "", window,
+                             narrows ? ", tensor<1xf32>" : "")
                          .str();
   StringRef phase = row.kind == Measurement::Prefill ? "prefill" : "decode";
   return around("", phase, row.headColumns(), columns, body);
@@ -166,10 +166,11 @@ static std::string allReduce(const MeasuredRow &row) {
                     .str());
 }
 
-OwningOpRef<ModuleOp> modelc::graphOf(const MeasuredRow &row,
+OwningOpRef<ModuleOp> modelc::graphOf(const MeasuredRow &row, bool narrows,
                                       MLIRContext *context) {
-  std::string text = row.kind == Measurement::Linear      ? linear(row)
-                     : row.kind == Measurement::AllReduce ? allReduce(row)
-                                                          : attention(row);
+  std::string text = row.kind == Measurement::Linear ? linear(row)
+                     : row.kind == Measurement::AllReduce
+                         ? allReduce(row)
+                         : attention(row, narrows);
   return parseSourceString<ModuleOp>(text, context);
 }

@@ -143,8 +143,9 @@ static bool isMeasured(const MeasuredRow &row, StringRef label) {
     return label.starts_with(kSubject) && label.ends_with("all_reduce");
   case Measurement::Prefill:
   case Measurement::Decode:
-    return label.starts_with("attention") || label == "rope_append" ||
-           label == "append";
+    // A layer that does not rotate is given queries of 8 bits.
+    return (label.starts_with("attention") && !label.ends_with("queries")) ||
+           label == "rope_append" || label == "append";
   }
   llvm_unreachable("all kinds are measured by label");
 }
@@ -293,7 +294,8 @@ void ShapePredictor::run() {
     why = why.empty() ? diagnostic.str() : why;
     return success();
   });
-  OwningOpRef<ModuleOp> graph = graphOf(first, &context);
+  OwningOpRef<ModuleOp> graph =
+      graphOf(first, attention && attention->narrows, &context);
   FailureOr<OwningOpRef<ModuleOp>> module = failure();
   if (graph) {
     module = lowerToFinalSchedule(*graph, target, optionsOfAll());

@@ -37,6 +37,7 @@ struct EngineAttention {
   int64_t launches = 0;   // before those that append and attend
   int64_t workgroups = 0; // of prefill that a unit runs at once; 0: no limit
   double turn = 0;        // s, of one of decode, with however few keys
+  bool narrows = false;   // queries, to the type of the cache
   bool joins = false;     // parts of keys, without another launch
 };
 

@@ -121,10 +121,10 @@ public:
   RopeTile append(const HeadShape &shape, bool isDecode) const;
   /// Candidates in order, most queries first.
   llvm::SmallVector<PrefillTile> candidates(const HeadShape &shape) const;
-  /// The best candidate. `builder` is where kernels may be built for a moment.
   /// Heads with what a tile multiplies: powers and values have 8 bits as
   /// queries do where the matrix unit reads such values as they lie.
   HeadShape asMultiplied(HeadShape shape, const PrefillTile &tile) const;
+  /// The best candidate. `builder` is where kernels may be built for a moment.
   Chosen<PrefillTile> prefill(mlir::OpBuilder &builder, const HeadShape &shape,
                               StepRange sizes) const;
   /// Candidates in order, most keys first.
