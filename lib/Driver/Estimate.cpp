@@ -197,6 +197,7 @@ modelc::estimateModel(ModuleOp module, const ModelFacts &model,
   report.precision = options.weights;
   report.activations = options.activations;
   report.cachePrecision = options.cache;
+  report.queryPrecision = options.queries;
   report.tensorParallel = options.tensorParallel;
   report.parameters = model.parameters;
   report.service = *service;

@@ -121,6 +121,7 @@ void printJson(const Report &report, const Target &target,
     put(json, "activation_precision",
         report.activations == "fp8" ? report.activations : report.precision);
     put(json, "kv_precision", report.cachePrecision);
+    put(json, "query_precision", report.queryPrecision);
     put(json, "isl", service.workload.inputTokens);
     put(json, "osl", service.workload.outputTokens);
     put(json, "conc", service.workload.sequences);

@@ -15,9 +15,9 @@ namespace modelc {
 /// Everything that an estimate says.
 struct Report {
   std::string model;
-  std::string precision;      // of the weights: "bf16", "fp8", "mxfp4", "nvfp4"
-  std::string activations;    // of the inputs of linears: "weights", "fp8"
-  std::string cachePrecision; // "bf16", "fp8"
+  std::string precision;   // of the weights: "bf16", "fp8", "mxfp4", "nvfp4"
+  std::string activations; // of the inputs of linears: "weights", "fp8"
+  std::string cachePrecision, queryPrecision; // "bf16", "fp8"
   int64_t tensorParallel = 1;
   double parameters = 0;
   ServeResult service;

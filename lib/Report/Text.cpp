@@ -161,12 +161,14 @@ void printText(const Report &report, const Target &target,
      << "), tensor parallel " << report.tensorParallel << ", weights "
      << report.precision
      << (report.activations == "fp8" ? ", activations fp8" : "") << ", cache "
-     << report.cachePrecision << "\n"
+     << report.cachePrecision
+     << (report.queryPrecision == "fp8" ? ", queries fp8" : "") << "\n"
      << plain(load.inputTokens) << " tokens in, " << plain(load.outputTokens)
      << " out, " << plain(load.sequences) << " sequences at once\n";
   if (report.cachePrecision == "fp8") {
-    os << "cache scales: k_scale and v_scale of each layer in the checkpoint, "
-          "by default 1\n";
+    os << "cache scales: k_scale and v_scale"
+       << (report.queryPrecision == "fp8" ? ", and q_scale," : "")
+       << " of each layer in the checkpoint, by default 1\n";
   }
   os << "\n";
   printService(report, os);
