@@ -93,8 +93,10 @@ static void write(Wave &wave, const Instruction &i) {
 }
 
 /// d, address: of 16 lanes, lane l gets column l of a tile of 4 rows of 16
-/// columns of 16 bits; a row lies in 4 lanes.
+/// columns of 16 bits, or 8 rows of 8 bits; a row lies in 4 or 2 lanes.
+template <unsigned Bits>
 static void readTransposed(Wave &wave, const Instruction &i) {
+  constexpr unsigned kRows = 64 / Bits, kLanesOfRow = 16 / kRows;
   Source address = sourceOf(wave, i.operands[1]);
   if (wave.exec() != ~uint64_t(0)) {
     return wave.fail("a transposed read with lanes that are not active");
@@ -109,9 +111,10 @@ static void readTransposed(Wave &wave, const Instruction &i) {
   }
   for (unsigned lane = 0; lane < kLanes; ++lane) {
     unsigned column = lane % 16;
-    for (unsigned row = 0; row < 4; ++row) {
-      uint64_t from = in[(lane & ~15u) + row * 4 + column / 4];
-      out[lane] |= (from >> column % 4 * 16 & 0xFFFF) << row * 16;
+    for (unsigned row = 0; row < kRows; ++row) {
+      uint64_t from = in[(lane & ~15u) + row * kLanesOfRow + column / kRows];
+      uint64_t number = from >> column % kRows * Bits & ((1u << Bits) - 1);
+      out[lane] |= number << row * Bits;
     }
   }
   uint32_t *row = wave.row(i.operands[0].index);
@@ -211,6 +214,7 @@ void modelc::check::addSharedMeanings(Meanings &to) {
     add("ds_read_i" + letters, read,
         {.bytes = uint8_t(bytes), .isSigned = true});
   }
-  add("ds_read_b64_tr_b16", readTransposed, {.bytes = 8});
+  add("ds_read_b64_tr_b16", readTransposed<16>, {.bytes = 8});
+  add("ds_read_b64_tr_b8", readTransposed<8>, {.bytes = 8});
   addAtomics(to);
 }

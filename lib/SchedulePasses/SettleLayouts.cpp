@@ -110,6 +110,31 @@ static double accesses(Op op, Type memory, TileType tile,
   return double(layout.inputSize("register")) / neighbours(layout, name, tile);
 }
 
+/// Whether 16 lanes own 16 neighbours along a dimension.
+static bool ownNeighbours(const Layout &layout, StringRef name) {
+  const auto &lanes = layout.input("lane").bits;
+  unsigned index = layout.outputIndex(name);
+  return lanes.size() >= 4 && llvm::all_of(llvm::seq(4), [&](int bit) {
+           return lanes[bit][index] == 1 << bit && lanes[bit][1 - index] == 0;
+         });
+}
+
+/// Reads of one lane from a place: of neighbours of its rows, or of 8 bytes of
+/// a column, which the hardware gives lanes that own neighbours of a row.
+static double readsOfPlace(LoadOp load, const Layout &layout,
+                           const Target &target) {
+  auto tile = cast<TileType>(load.getResult().getType());
+  StringRef along = load.getTransposed() ? "row" : "column";
+  StringRef across = load.getTransposed() ? "column" : "row";
+  int64_t bits = tile.getElementBits();
+  int64_t run = neighbours(layout, along, tile);
+  if (run == 1 && ownNeighbours(layout, along) &&
+      llvm::is_contained(target.shared.transposedReadBits, bits)) {
+    run = std::min(neighbours(layout, across, tile), 64 / bits);
+  }
+  return double(layout.inputSize("register")) / run;
+}
+
 /// Exchanges across lanes and waves that sum up a dimension.
 static double exchanges(ReduceOp reduce, const Layout &from, const Layout &to) {
   constexpr double kAcrossWaves = 8;
@@ -126,13 +151,18 @@ static double exchanges(ReduceOp reduce, const Layout &from, const Layout &to) {
 /// Instructions of one wave for what an op itself moves.
 double Inference::moves(Operation *op) {
   if (auto load = dyn_cast<LoadOp>(op)) {
-    // Operands in places lie as their instruction wants, in either order.
-    bool counts = isRegisterValue(load.getResult()) &&
-                  isa<BufferType>(load.getSource().getType());
-    return counts ? accesses(load, load.getSource().getType(),
-                             tileOf(load.getResult()),
-                             layouts.lookup(load.getResult()).getLayout())
-                  : 0;
+    if (!isRegisterValue(load.getResult())) {
+      return 0;
+    }
+    Type memory = load.getSource().getType();
+    const Layout &layout = layouts.lookup(load.getResult()).getLayout();
+    auto place = dyn_cast<TileType>(memory);
+    if (place && place.getSpace() == Space::Shared) {
+      return readsOfPlace(load, layout, target);
+    }
+    return isa<BufferType>(memory)
+               ? accesses(load, memory, tileOf(load.getResult()), layout)
+               : 0;
   }
   if (auto store = dyn_cast<StoreOp>(op)) {
     return isRegisterValue(store.getValue())

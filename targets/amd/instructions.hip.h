@@ -39,6 +39,9 @@
 //   i32x2 readTransposed16(shared)   gfx950: of each 16 lanes, lane i reads 8
 //                      bytes (row i / 4, columns i % 4 * 4 ...) of a tile of 4
 //                      rows x 16 columns of 16 bits, and gets column i
+//   i32x2 readTransposed8(shared)    gfx950: the same of row i / 2, columns i %
+//   2 *
+//                      8 ... of 8 rows x 16 columns of 8 bits
 // Matrix, c[M, M] += a[M, K] * b[M, K]^T (matrix.hip.h; M = 16 or 32)
 //   f32x4  mfma16x16x16(bf16x4 or f16x4 a, b, f32x4 c)
 //   f32x16 mfma32x32x8 (bf16x4 or f16x4 a, b, f32x16 c)

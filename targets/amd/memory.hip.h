@@ -134,6 +134,9 @@ DEV i32x2 readTransposed16(const void *shared) {
   return __builtin_bit_cast(i32x2, __builtin_amdgcn_ds_read_tr16_b64_v4i16(
                                        (MODELC_LOCAL i16x4 *)shared));
 }
+DEV i32x2 readTransposed8(const void *shared) {
+  return __builtin_amdgcn_ds_read_tr8_b64_v2i32((MODELC_LOCAL i32x2 *)shared);
+}
 #endif
 
 // Buffers are memory of a device, never of the host: the atomics of the memory

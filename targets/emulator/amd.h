@@ -199,21 +199,29 @@ DEV void storeBuffer(Buffer to, T value, uint32_t laneOffset,
   }
 }
 #if MODELC_CHIP >= 950
-DEV i32x2 readTransposed16(const void *shared) {
+/// A row of 16 numbers of type T lies in 2 * sizeof(T) lanes.
+template <typename T>
+DEV i32x2 readTransposed(const char *name, const void *shared) {
+  constexpr int kRows = 8 / sizeof(T);
   emulator::noteRead(shared, 8);
-  i16x4 mine;
+  std::array<T, kRows> mine;
   __builtin_memcpy(&mine, shared, 8);
-  return emulator::collective<i32x2>(
-      "readTransposed16", mine, [](auto in, auto out) {
-        for (int lane = 0; lane < kWaveSize; ++lane) {
-          i16x4 column;
-          for (int row = 0; row < 4; ++row) {
-            column[row] =
-                in[lane / 16 * 16 + row * 4 + lane % 16 / 4][lane % 4];
-          }
-          out[lane] = __builtin_bit_cast(i32x2, column);
-        }
-      });
+  return emulator::collective<i32x2>(name, mine, [](auto in, auto out) {
+    for (int lane = 0; lane < kWaveSize; ++lane) {
+      std::array<T, kRows> column;
+      for (int row = 0; row < kRows; ++row) {
+        int from = row * (16 / kRows) + lane % 16 / kRows;
+        column[row] = in[lane / 16 * 16 + from][lane % kRows];
+      }
+      out[lane] = __builtin_bit_cast(i32x2, column);
+    }
+  });
+}
+DEV i32x2 readTransposed16(const void *shared) {
+  return readTransposed<int16_t>("readTransposed16", shared);
+}
+DEV i32x2 readTransposed8(const void *shared) {
+  return readTransposed<int8_t>("readTransposed8", shared);
 }
 #endif
 

@@ -48,6 +48,7 @@ KERNEL(64, 1) copies(const char *g, char *out) {
   i32x2 t = loadBuffer<i32x2>(b, laneId() * 8);
 #if MODELC_CHIP >= 950
   t += readTransposed16(s + laneId() * 8);
+  t += readTransposed8(s + laneId() * 8);
 #endif
   Buffer o = buffer(out, 4000);
   storeBuffer(o, w, laneId() * 16);

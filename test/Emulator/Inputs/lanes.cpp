@@ -61,6 +61,21 @@ static void testTransposed() {
       to.data());
   compare("transposed", to, expected, 0);
 }
+
+static void testTransposed8() {
+  Allocation<uint8_t> from(512), to(512);
+  std::vector<double> expected(512);
+  for (int i = 0; i < 512; ++i) {
+    from[i] = uint8_t(i * 7 + i / 256);
+  }
+  for (int i = 0; i < 512; ++i) {
+    int lane = i / 8, row = lane / 16 * 8 + i % 8;
+    expected[i] = from[row * 16 + lane % 16];
+  }
+  run(device, oneWave("transposed8"), modelc::transposed8, from.data(),
+      to.data());
+  compare("transposed8", to, expected, 0);
+}
 #endif
 
 static void testConversions() {
@@ -122,6 +137,7 @@ int main() {
   testRagged();
 #if MODELC_CHIP >= 950
   testTransposed();
+  testTransposed8();
 #endif
   testConversions();
   testCounting();

@@ -50,6 +50,18 @@ KERNEL(64, 1) transposed(const uint16_t *from, uint16_t *to) {
   i32x2 got = readTransposed16(tile + row * 16 + column);
   __builtin_memcpy(to + laneId() * 4, &got, 8);
 }
+
+/// The same of 32 rows of 8 bits: lane l gets rows l / 16 * 8 and seven more.
+KERNEL(64, 1) transposed8(const uint8_t *from, uint8_t *to) {
+  SHARED(uint8_t, tile, 512);
+  for (int i = 0; i < 8; ++i) {
+    tile[i * 64 + laneId()] = from[i * 64 + laneId()];
+  }
+  sync();
+  int row = laneId() / 16 * 8 + laneId() % 16 / 2, column = laneId() % 2 * 8;
+  i32x2 got = readTransposed8(tile + row * 16 + column);
+  __builtin_memcpy(to + laneId() * 8, &got, 8);
+}
 #endif
 
 KERNEL(64, 1) conversions(const float *x, uint32_t *packed, float *back) {
