@@ -71,10 +71,14 @@ const MmaRow *Tiling::unitRowFor(const HeadShape &shape,
 }
 
 HeadShape Tiling::asMultiplied(HeadShape shape, const PrefillTile &tile) const {
-  const MmaRow *row = shape.queries ? unitRowFor(shape, tile) : nullptr;
-  if (row && row->bTransposed) {
-    shape.powers = shape.queries;
+  if (!shape.queries) {
+    return shape;
   }
+  const MmaRow *row = unitRowFor(shape, tile);
+  bool reads = row ? row->bTransposed
+                   : llvm::is_contained(target.shared.transposedReadBits,
+                                        bitsOf(shape.queries));
+  shape.powers = reads ? shape.queries : Type();
   return shape;
 }
 

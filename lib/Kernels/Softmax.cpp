@@ -13,20 +13,18 @@ static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 static constexpr double kLowest = std::numeric_limits<float>::lowest();
 static constexpr double kLog2E = 1.4426950408889634;
 /// By what a score may exceed the maximum that powers are taken against before
-/// all is scaled anew: powers to 2^8 lose nothing in f32 and bf16. Of 8 bits
-/// powers are those of twice as much less, so that small ones count.
+/// all is scaled anew: powers to 2^8 lose nothing in f32 and bf16.
 static constexpr double kSlack = 8;
 
-/// Where weights have 8 bits: the largest power of 2 that one may be.
-static double mostOf(Type weights) {
-  auto largest =
-      APFloat::getLargest(cast<FloatType>(weights).getFloatSemantics());
-  return ilogb(largest);
+/// The exponent of the largest number of the type.
+static double largestExponent(Type type) {
+  return ilogb(APFloat::getLargest(cast<FloatType>(type).getFloatSemantics()));
 }
 
 namespace {
-/// Powers are taken against a maximum that scores exceed by at most `slack`,
-/// times 2^raise.
+/// Scores exceed the maximum that powers are taken against by at most `slack`;
+/// powers are times 2^raise. Those of 8 bits fill the range of their type, so
+/// that as many small ones as can be are not rounded to zero.
 struct PowerRange {
   double slack = 0, raise = 0;
 
@@ -34,7 +32,8 @@ struct PowerRange {
     if (!shape.powers) {
       return {isDelayed ? kSlack : 0, 0};
     }
-    double most = mostOf(shape.powers), slack = isDelayed ? most / 2 : 0;
+    double most = largestExponent(shape.powers);
+    double slack = isDelayed ? most / 2 : 0;
     return {slack, most - slack};
   }
 };

@@ -122,7 +122,8 @@ public:
   /// Candidates in order, most queries first.
   llvm::SmallVector<PrefillTile> candidates(const HeadShape &shape) const;
   /// Heads with what a tile multiplies: powers and values have 8 bits as
-  /// queries do where the matrix unit reads such values as they lie.
+  /// queries do where the matrix unit reads such values as they lie, or shared
+  /// memory transposes them.
   HeadShape asMultiplied(HeadShape shape, const PrefillTile &tile) const;
   /// The best candidate. `builder` is where kernels may be built for a moment.
   Chosen<PrefillTile> prefill(mlir::OpBuilder &builder, const HeadShape &shape,
