@@ -17,7 +17,7 @@ template <class A, int Bytes>
 struct TransposedWords {
   using R = typename A::OfRegister;
   using L = typename A::OfLane;
-  static constexpr int rows = 8 / Bytes, rowBits = Bytes == 2 ? 2 : 3;
+  static constexpr int rowBits = Bytes == 2 ? 2 : 3;
 
   /// Lanes 0 to 15 get 16 columns; all else leads to other units of 8 bytes.
   TILE_CONSTEXPR static bool fits() {
