@@ -204,6 +204,9 @@ struct Quantise : public impl::ModelQuantiseBase<Quantise> {
 
   LogicalResult quantiseQueries() {
     WalkResult walk = getOperation().walk([](model::AttentionOp attention) {
+      if (attention.getQScale()) {
+        return WalkResult::advance(); // takes 8 bits already
+      }
       auto append = attention.getCache().getDefiningOp<model::AppendOp>();
       auto cache =
           append ? append.getCache().getDefiningOp<model::CacheOp>() : nullptr;

@@ -6,6 +6,8 @@
 // RUN: not modelc-opt %s --model-quantise="weights=nvfp4 inputs=fp8" 2>&1 | FileCheck %s --check-prefix=INPUTS
 // RUN: modelc-opt %s --model-quantise | FileCheck %s --check-prefix=BF16
 // RUN: modelc-opt %s --model-quantise="kv=fp8 queries=fp8" | FileCheck %s --check-prefix=QUERIES
+// RUN: modelc-opt %s --model-quantise="kv=fp8 queries=fp8" > %t.once
+// RUN: modelc-opt %t.once --model-quantise="kv=fp8 queries=fp8" | diff - %t.once
 // RUN: not modelc-opt %s --model-quantise=queries=fp8 2>&1 | FileCheck %s --check-prefix=ALONE
 // RUN: not modelc-opt %s --model-shard=tp=1 --model-quantise=weights=int4 2>&1 | FileCheck %s --check-prefix=WORD
 
