@@ -74,10 +74,11 @@ struct RopeTile {
 
 /// Rotates queries and keys, appends keys and values. Arguments: qkv[tokens,
 /// heads + 2 kvHeads, headDim], rope[position, 2, headDim / 2] (cosines,
-/// sines; f32), starts, contexts, pages, q, k_cache, v_cache, [k_scale,
-/// v_scale], tokens, sequences, longest, pages_per_sequence. Where sums come in
-/// parts, for qkv: partial[tokens, parts, heads + 2 kvHeads, headDim] in f32,
-/// [a_scale[tokens] or [1]], [w_scale], [bias] of [heads + 2 kvHeads, headDim].
+/// sines; f32), starts, contexts, pages, q, k_cache, v_cache, [q_scale],
+/// [k_scale, v_scale], tokens, sequences, longest, pages_per_sequence. Where
+/// sums come in parts, for qkv: partial[tokens, parts, heads + 2 kvHeads,
+/// headDim] in f32, [a_scale[tokens] or [1]], [w_scale], [bias] of [heads + 2
+/// kvHeads, headDim].
 schedule::KernelOp buildRopeAppend(mlir::OpBuilder &builder, const Label &label,
                                    const HeadShape &shape, const RopeTile &tile,
                                    StepRange sizes);
@@ -121,11 +122,11 @@ struct DecodeTile {
   int64_t combineWaves = 1;
 };
 
-/// Arguments: q, k_cache, v_cache, [k_scale], contexts, pages, part[sequence *
-/// splits + split, head, valueDim], stat[.., head, 2] (maximum, sum),
-/// sequences, splits, pages_per_sequence. Parts are in units of v_scale. Where
-/// nothing is split: q, k_cache, v_cache, [k_scale, v_scale], contexts, pages,
-/// out, sequences, pages_per_sequence.
+/// Arguments: q, k_cache, v_cache, [q_scale], [k_scale], contexts, pages,
+/// part[sequence * splits + split, head, valueDim], stat[.., head, 2] (maximum,
+/// sum), sequences, splits, pages_per_sequence. Parts are in units of v_scale.
+/// Where nothing is split: q, k_cache, v_cache, [q_scale], [k_scale, v_scale],
+/// contexts, pages, out, sequences, pages_per_sequence.
 schedule::KernelOp buildAttentionDecode(mlir::OpBuilder &builder,
                                         const Label &label,
                                         const HeadShape &shape,
