@@ -13,6 +13,7 @@ class raw_ostream;
 
 namespace modelc {
 
+struct EngineAttention;
 struct EngineKernels;
 
 /// Exit codes of every command.
@@ -54,8 +55,8 @@ struct CompileOptions {
   ReportFormat format = ReportFormat::Table;
   /// Whose kernels linears are cut like; null: ours.
   const EngineKernels *engine = nullptr;
-  /// Of prefill attention that a unit runs at once, at most; 0: what is best.
-  int64_t prefillWorkgroups = 0;
+  /// Whose kernels of prefill attention are cut like; null: ours.
+  const EngineAttention *attention = nullptr;
 
   /// Whether the output is a folder, not a stream.
   bool hasFolder() const { return !output.empty() && output != "-"; }

@@ -60,7 +60,8 @@ static const EngineAttention *attentionOf(const MeasuredRow &row,
     if (isAttention(row) && engine.phase == phase &&
         llvm::is_contained(engine.names, row.engine()) &&
         llvm::is_contained(engine.caches, row.cacheType) &&
-        (engine.mostNew == 0 || row.newTokens <= engine.mostNew)) {
+        (engine.mostNew == 0 || row.newTokens <= engine.mostNew) &&
+        (engine.mostColumns == 0 || row.headDim <= engine.mostColumns)) {
       return &engine;
     }
   }
@@ -105,7 +106,7 @@ CompileOptions ShapePredictor::optionsOfAll() const {
   options.emit = Stage::Schedule;
   options.target = target.identity.name;
   options.engine = engine;
-  options.prefillWorkgroups = attention ? attention->workgroups : 0;
+  options.attention = attention;
   options.workload = {1, 1, 1};
   RequestShape &workload = options.workload;
   for (const RowPrediction &prediction : rows) {
@@ -190,17 +191,22 @@ static double secondsOfReplay(const MeasuredRow &row, const Target &target) {
 }
 
 /// What the engine's layer takes beyond a launch of ours: its own launches,
-/// each as long as a kernel that waits for memory once; rounds of workgroups,
-/// one of a sequence and KV head on a unit, that are short of keys; less the
-/// launch of what it joins without.
+/// each as long as a kernel that waits for memory once; what rotates queries,
+/// where memory does not bound it; rounds of workgroups, one of a sequence and
+/// KV head on a unit, that are short of keys; less the launch of what it joins
+/// without.
 static double secondsOfEngine(const EngineAttention &engine,
                               const MeasuredRow &row, const StepCost &step,
                               const Target &target) {
   StringRef label = step.label;
   const Launch &launch = target.launch;
   if (label.ends_with("append")) {
-    return engine.launches *
-           (launch.gap + target.memory.latencyClocks / target.clock.boostHz);
+    double columns = double(row.rows()) * double(row.heads * row.headDim);
+    double rotation = columns * engine.rotation /
+                      double(target.execution.units) / target.clock.boostHz;
+    return engine.launches * (launch.gap + target.memory.latencyClocks /
+                                               target.clock.boostHz) +
+           std::max(0.0, rotation - step.cost.expectation.seconds);
   }
   if (label.ends_with("combine")) {
     return engine.joins ? -launch.gap : 0;

@@ -33,10 +33,14 @@ struct EngineAttention {
                                    // with one of them
   std::vector<std::string> caches; // types, as the tables name them
   std::string phase;               // prefill or decode
-  int64_t mostNew = 0;    // tokens of a sequence; 0: any, in rows further down
-  int64_t launches = 0;   // before those that append and attend
+  int64_t mostNew = 0;     // tokens of a sequence; 0: any, in rows further down
+  int64_t mostColumns = 0; // of a head; 0: any, in rows further down
+  int64_t launches = 0;    // before those that append and attend
+  int64_t keys = 0;       // of a tile of prefill, where ours holds them; 0: any
   int64_t workgroups = 0; // of prefill that a unit runs at once; 0: no limit
   double turn = 0;        // s, of one of decode, with however few keys
+  double rotation = 0;    // clk of a unit, of a column of a new query; 0: ours
+  bool splits = false;    // exponentials, with the vector units
   bool narrows = false;   // queries, to the type of the cache
   bool joins = false;     // parts of keys, without another launch
 };

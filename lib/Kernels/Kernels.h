@@ -74,8 +74,8 @@ struct KernelOptions {
   SearchCount *count = nullptr; ///< is added to, where somebody asks
   /// Linears are cut as the kernels of an engine are; null: as is best.
   const EngineKernels *engine = nullptr;
-  /// Of prefill attention that a unit runs at once, at most; 0: what is best.
-  int64_t prefillWorkgroups = 0;
+  /// Prefill attention is cut as that of an engine is; null: as is best.
+  const EngineAttention *attention = nullptr;
 };
 
 /// Replaces every graph of the module, each bound to a phase, by its plan, a

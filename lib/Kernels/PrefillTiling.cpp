@@ -138,7 +138,9 @@ static constexpr int64_t kMostFmaExponentials = 4;
 /// Exponentials are split where that takes less than this: they are less exact.
 static constexpr double kWorthSplitting = 0.98;
 
-SmallVector<PrefillTile> Tiling::candidates(const HeadShape &shape) const {
+/// Tiles that a matrix unit multiplies from shared memory, of so many keys.
+SmallVector<PrefillTile> Tiling::unitTiles(const HeadShape &shape,
+                                           ArrayRef<int64_t> keysToTry) const {
   SmallVector<PrefillTile> tiles;
   auto consider = [&](PrefillTile tile) {
     const MmaRow *row = unitRowFor(shape, tile);
@@ -149,7 +151,7 @@ SmallVector<PrefillTile> Tiling::candidates(const HeadShape &shape) const {
     }
   };
   for (int64_t queries : {128, 64}) {
-    for (int64_t keys : {128, 64, 32}) {
+    for (int64_t keys : keysToTry) {
       for (int64_t waves : {8, 4}) {
         for (int64_t slots : {3, 2}) {
           consider({queries, keys, waves, slots, /*isDelayed=*/true});
@@ -160,7 +162,7 @@ SmallVector<PrefillTile> Tiling::candidates(const HeadShape &shape) const {
   }
   // Two groups of waves that multiply fill a unit with those that copy: the
   // most slots that fit cost nothing.
-  for (int64_t keys : {128, 64, 32}) {
+  for (int64_t keys : keysToTry) {
     for (bool isDelayed : {true, false}) {
       size_t before = tiles.size();
       for (int64_t slots = 4; slots >= 2 && tiles.size() == before; --slots) {
@@ -168,12 +170,24 @@ SmallVector<PrefillTile> Tiling::candidates(const HeadShape &shape) const {
       }
     }
   }
-  for (int64_t queries : {128, 64, 32}) {
-    for (int64_t keys : {64, 32}) {
-      PrefillTile tile = {queries, keys, 4};
-      if (!unitRowFor(shape, tile) &&
-          holdsAttention(shape, queries, keys, tile.waves)) {
-        tiles.push_back(tile);
+  return tiles;
+}
+
+SmallVector<PrefillTile> Tiling::candidates(const HeadShape &shape) const {
+  const EngineAttention *engine = options.attention;
+  SmallVector<PrefillTile> tiles;
+  if (engine && engine->keys > 0) {
+    tiles = unitTiles(shape, engine->keys);
+  }
+  if (tiles.empty()) {
+    tiles = unitTiles(shape, {128, 64, 32});
+    for (int64_t queries : {128, 64, 32}) {
+      for (int64_t keys : {64, 32}) {
+        PrefillTile tile = {queries, keys, 4};
+        if (!unitRowFor(shape, tile) &&
+            holdsAttention(shape, queries, keys, tile.waves)) {
+          tiles.push_back(tile);
+        }
       }
     }
   }
@@ -181,7 +195,7 @@ SmallVector<PrefillTile> Tiling::candidates(const HeadShape &shape) const {
     tiles.push_back({16, 16, 1});
   }
   for (PrefillTile &tile : tiles) {
-    tile.workgroupsOfUnit = options.prefillWorkgroups;
+    tile.workgroupsOfUnit = engine ? engine->workgroups : 0;
   }
   return tiles;
 }
@@ -240,7 +254,9 @@ static std::pair<double, PrefillTile>
 splitExponentials(const Tiling &tiling, OpBuilder &builder,
                   const HeadShape &shape, std::pair<double, PrefillTile> best,
                   StepRange sizes) {
-  if (!tiling.target.execution.addsRoundingDown) {
+  const EngineAttention *engine = tiling.options.attention;
+  if (!tiling.target.execution.addsRoundingDown ||
+      (engine && !engine->splits)) {
     return best;
   }
   SmallVector<PrefillTile> tiles;

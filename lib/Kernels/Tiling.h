@@ -173,6 +173,8 @@ private:
                  const MmaRow &row) const;
   bool holdsOperands(const HeadShape &shape, const PrefillTile &tile,
                      const MmaRow &row) const;
+  llvm::SmallVector<PrefillTile>
+  unitTiles(const HeadShape &shape, llvm::ArrayRef<int64_t> keysToTry) const;
 };
 
 } // namespace modelc::kernels
