@@ -144,6 +144,13 @@ LogicalResult KernelPrinter::printMapBody(MapOp op,
   return success();
 }
 
+/// Whether a map hands on its one input, only to where maps compute.
+static bool handsOnOnly(MapOp op) {
+  Block &body = op.getBody().front();
+  return op.getInputs().size() == 1 && op.getNumResults() == 1 &&
+         body.getTerminator()->getOperand(0) == body.getArgument(0);
+}
+
 /// Whether a map does nothing but round f32 to bf16.
 static bool roundsToBf16(MapOp op) {
   Block &body = op.getBody().front();
@@ -186,6 +193,9 @@ LogicalResult KernelPrinter::printMap(MapOp op) {
     } else {
       results.push_back(declareTile(result, wishFor(result)));
     }
+  }
+  if (handsOnOnly(op) && results[0] == inputs[0]) {
+    return success();
   }
   if (isConstantMap(op)) {
     line("fill(" + results[0] + ", " +

@@ -6,7 +6,8 @@
 // appended. Others are never loaded, but for the rest of a tile; those that
 // single queries of the tile do not see are masked. Where the tile says so,
 // values are added one trip late, so that their product runs beside the
-// exponentials; there is one more trip then.
+// exponentials; there is one more trip then. Where it says that too, keys are
+// multiplied one trip early, so that scores are there when a trip begins.
 //
 //===----------------------------------------------------------------------===//
 
@@ -48,6 +49,11 @@ void Prefill::declare() {
   out = k.buffer("out", rows, shape.element);
 }
 
+/// By how many trips values are added later than their keys are multiplied.
+static int64_t tripsLate(const PrefillTile &tile) {
+  return (tile.isDelayed ? 1 : 0) + (tile.isAhead ? 1 : 0);
+}
+
 /// The keys of a trip, with the values of the trip before where they are late:
 /// the first adds none.
 KeyTile Prefill::keysOf(const Sequence &sequence, Scalar kvHead, Scalar trip,
@@ -62,10 +68,11 @@ KeyTile Prefill::keysOf(const Sequence &sequence, Scalar kvHead, Scalar trip,
   next.context = next.valueEnd = sequence.context;
   next.count = tile.keys;
   next.fmaExponentials = tile.fmaExponentials;
-  if (tile.isDelayed) {
+  if (int64_t late = tripsLate(tile)) {
     Scalar none = k.constant(0);
-    next.firstValue = maximum(key - static_cast<double>(tile.keys), none);
-    next.valueEnd = select(trip < k.constant(1), none, sequence.context);
+    next.firstValue =
+        maximum(key - static_cast<double>(late * tile.keys), none);
+    next.valueEnd = select(trip < k.constant(late), none, sequence.context);
   }
   return next;
 }
@@ -95,8 +102,8 @@ static std::string expectTrips(const HeadShape &shape,
     int64_t beyond = keysBefore(shape, tile) + (tile.queries - tile.keys) / 2;
     keys += " - " + expectBeyond(beyond, " ^ 2") + " / 2";
   }
-  return "(" + keys + ") / " + std::to_string(tile.keys) +
-         (tile.isDelayed ? " + 1.5" : " + 0.5");
+  return "(" + keys + ") / " + std::to_string(tile.keys) + " + " +
+         std::to_string(tripsLate(tile)) + ".5";
 }
 
 /// The part of the trips that are masked: tiles of keys that are as late as the
@@ -104,7 +111,7 @@ static std::string expectTrips(const HeadShape &shape,
 static std::string expectMasked(const HeadShape &shape,
                                 const PrefillTile &tile) {
   int64_t late = llvm::divideCeil(tile.queries, tile.keys);
-  std::string masked = std::to_string(late + (tile.isDelayed ? 1 : 0));
+  std::string masked = std::to_string(late + tripsLate(tile));
   if (shape.window > 0) {
     int64_t early = llvm::divideCeil(
         keysBefore(shape, tile) + tile.queries - shape.window, tile.keys);
@@ -133,31 +140,29 @@ void Prefill::ownQueries(const Sequence &sequence, Scalar first, Scalar head) {
                      : k.constant(0);
   Scalar trips = ceilDiv(seen, tile.keys) - begin;
   std::string expect = expectTrips(shape, tile);
-  if (tile.isDelayed) {
-    trips = trips + 1; // the last one sees no keys
+  if (int64_t late = tripsLate(tile)) {
+    trips = trips + static_cast<double>(late); // the last ones see no keys
   }
   trips = k.name("trips", trips);
   Value scale = loadScoreScale(k, shape, cache);
-  Softmax start = Softmax::start(k, shape, tile.queries);
-  if (tile.isDelayed) {
-    start.weights = k.fill("weightless", {tile.queries, tile.keys},
-                           shape.powerElement(), 0);
-  }
+  Softmax start = Softmax::start(k, shape, tile.queries,
+                                 tile.isDelayed ? tile.keys : 0, tile.isAhead);
   auto body = [&](Scalar t, ValueRange carried) {
     Scalar key = k.name("key", (begin + t) * static_cast<double>(tile.keys));
     KeyTile next = keysOf(sequence, kvHead, t, key);
     next.scale = scale;
     next.expectFirst = "1 / (" + expect + ")";
+    Scalar scored = tile.isAhead ? key - static_cast<double>(tile.keys) : key;
     auto isVisible = [&](Element e) {
-      Scalar own = key + e.column, query = position + e.row;
+      Scalar own = scored + e.column, query = position + e.row;
       return shape.window > 0
                  ? (own <= query) & (query < own + double(shape.window))
                  : own <= query;
     };
-    Scalar isMasked = position < key + static_cast<double>(tile.keys - 1);
+    Scalar isMasked = position < scored + static_cast<double>(tile.keys - 1);
     if (shape.window > 0) {
       isMasked =
-          isMasked | (key < position + double(tile.queries - shape.window));
+          isMasked | (scored < position + double(tile.queries - shape.window));
     }
     return addKeys(k, shape, Softmax::of(shape, carried), queries, next,
                    {isVisible, isMasked, expectMasked(shape, tile)})

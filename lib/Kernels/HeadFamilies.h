@@ -96,6 +96,8 @@ struct PrefillTile {
   int64_t slots = 0;      ///< of keys and of values; 0: as the pipeline chooses
   bool isDelayed = false; ///< values are added one trip late
   bool hasRoles = false;  ///< waves of their own copy
+  /// Keys are multiplied one trip early; values are added late then.
+  bool isAhead = false;
   /// Of 8 elements of a lane, those whose exponentials the vector units take.
   int64_t fmaExponentials = 0;
   int64_t workgroupsOfUnit = 0; ///< as of LinearTile

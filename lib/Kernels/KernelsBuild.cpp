@@ -251,6 +251,7 @@ static void buildPrefillKernel(const Request &r) {
   tile.waves = s.integer("waves", tile.waves);
   tile.slots = s.integer("slots", tile.slots);
   tile.isDelayed = s.flag("delayed");
+  tile.isAhead = s.flag("ahead");
   tile.hasRoles = s.flag("roles");
   tile.fmaExponentials = s.integer("fma_exponentials", 0);
   buildAttentionPrefill(r.builder, r.label, r.heads(), tile, r.step());

@@ -84,16 +84,20 @@ HeadShape Tiling::asMultiplied(HeadShape shape, const PrefillTile &tile) const {
 
 /// Waves that copy leave nothing to those that multiply but to read: operands
 /// that are converted are stored by all, tensor memory is another thread's.
-static bool canHaveRoles(const HeadShape &shape, const PrefillTile &tile,
-                         const MmaRow &row) {
-  return !tile.hasRoles || (row.cSpace == OperandSpace::Register &&
-                            shape.convertedColumns() == 0);
+/// Scores wait for a trip where they take no registers.
+static bool canBeCutSo(const HeadShape &shape, const PrefillTile &tile,
+                       const MmaRow &row) {
+  bool isInRegisters = row.cSpace == OperandSpace::Register;
+  return tile.isAhead ? !isInRegisters
+                      : !tile.hasRoles ||
+                            (isInRegisters && shape.convertedColumns() == 0);
 }
 
 /// Whether scores and results fit: in registers together, in seven tenths of
 /// them (heads of 256 columns beside 64 keys: with more the vendor's compiler
 /// spills); or in tensor memory, from which scores pass through registers at
-/// once and results in chunks.
+/// once and results in chunks, as does not spill: 128 keys one trip early
+/// beside up to 128 columns in 8 bits.
 bool Tiling::holdsSums(const HeadShape &shape, const PrefillTile &tile,
                        const MmaRow &row) const {
   int64_t registers = tile.hasRoles
@@ -109,9 +113,11 @@ bool Tiling::holdsSums(const HeadShape &shape, const PrefillTile &tile,
     int64_t live = scores + results + (tile.isDelayed ? weights : 0);
     return 10 * live <= 7 * most;
   }
-  int64_t live = scores + (tile.isDelayed ? 2 * weights : weights);
-  return 3 * live <= 2 * most &&
-         tile.keys + shape.valueDim <= target.tensorMemory.columns;
+  bool fits =
+      tile.isAhead
+          ? 4 * (scores + weights + results / 8) <= 3 * most
+          : 3 * (scores + (tile.isDelayed ? 2 : 1) * weights) <= 2 * most;
+  return fits && tile.keys + shape.valueDim <= target.tensorMemory.columns;
 }
 
 /// The queries, the slots of keys and of values, what is converted of them, and
@@ -139,13 +145,14 @@ static constexpr int64_t kMostFmaExponentials = 4;
 static constexpr double kWorthSplitting = 0.98;
 
 /// Tiles that a matrix unit multiplies from shared memory, of so many keys.
+/// Engines multiply no keys early: their powers lie where their scores were.
 SmallVector<PrefillTile> Tiling::unitTiles(const HeadShape &shape,
                                            ArrayRef<int64_t> keysToTry) const {
   SmallVector<PrefillTile> tiles;
   auto consider = [&](PrefillTile tile) {
     const MmaRow *row = unitRowFor(shape, tile);
     HeadShape own = asMultiplied(shape, tile);
-    if (row && canHaveRoles(own, tile, *row) && holdsSums(own, tile, *row) &&
+    if (row && canBeCutSo(own, tile, *row) && holdsSums(own, tile, *row) &&
         holdsOperands(own, tile, *row)) {
       tiles.push_back(tile);
     }
@@ -155,6 +162,10 @@ SmallVector<PrefillTile> Tiling::unitTiles(const HeadShape &shape,
       for (int64_t waves : {8, 4}) {
         for (int64_t slots : {3, 2}) {
           consider({queries, keys, waves, slots, /*isDelayed=*/true});
+          if (!options.attention) {
+            consider({queries, keys, waves, slots, /*isDelayed=*/true,
+                      /*hasRoles=*/false, /*isAhead=*/true});
+          }
         }
         consider({queries, keys, waves, 2, /*isDelayed=*/false});
       }
@@ -208,6 +219,9 @@ static std::string describe(const PrefillTile &tile) {
   }
   if (tile.isDelayed) {
     text += ", values one trip late";
+  }
+  if (tile.isAhead) {
+    text += ", keys one trip early";
   }
   if (tile.hasRoles) {
     text += ", waves that copy";

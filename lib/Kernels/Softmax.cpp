@@ -40,16 +40,24 @@ struct PowerRange {
 } // namespace
 
 Softmax Softmax::start(KernelBuilder &k, const HeadShape &shape,
-                       int64_t queries) {
+                       int64_t queries, int64_t keys, bool hasScores) {
   Softmax start;
   for (int64_t columns : partsOf(shape.valueDim)) {
     start.results.push_back(k.fill("zero", {queries, columns}, k.f32(), 0));
   }
-  // A query may see no key of the first tile of a window: its maximum must be
-  // a number then.
-  start.maximum = k.fill("lowest", {queries, 1}, k.f32(),
-                         shape.window > 0 ? kLowest : -kInfinity);
+  // A query may see no key of the first tile of a window, and sees none of the
+  // one before: its maximum must be a number then.
+  bool seesFirst = shape.window == 0 && !hasScores;
+  start.maximum =
+      k.fill("lowest", {queries, 1}, k.f32(), seesFirst ? -kInfinity : kLowest);
   start.sum = k.fill("none", {queries, 1}, k.f32(), 0);
+  if (keys > 0) {
+    start.weights =
+        k.fill("weightless", {queries, keys}, shape.powerElement(), 0);
+  }
+  if (hasScores) {
+    start.scores = k.fill("unseen", {queries, keys}, k.f32(), -kInfinity);
+  }
   return start;
 }
 
@@ -57,7 +65,8 @@ Softmax Softmax::of(const HeadShape &shape, ValueRange carried) {
   size_t count = partsOf(shape.valueDim).size();
   ValueRange rest = carried.drop_front(count);
   return {llvm::to_vector_of<Value, 2>(carried.take_front(count)), rest[0],
-          rest[1], rest.size() > 2 ? rest[2] : Value()};
+          rest[1], rest.size() > 2 ? rest[2] : Value(),
+          rest.size() > 3 ? rest[3] : Value()};
 }
 
 SmallVector<Carried> Softmax::carried() const {
@@ -69,6 +78,9 @@ SmallVector<Carried> Softmax::carried() const {
   if (weights) {
     list.push_back({"weights", weights});
   }
+  if (scores) {
+    list.push_back({"scores", scores});
+  }
   return list;
 }
 
@@ -77,6 +89,9 @@ KernelBuilder::Values Softmax::values() const {
   list.append({maximum, sum});
   if (weights) {
     list.push_back(weights);
+  }
+  if (scores) {
+    list.push_back(scores);
   }
   return list;
 }
@@ -223,6 +238,17 @@ static Value weigh(KernelBuilder &k, const HeadShape &shape, Value powers) {
                [&](Element e) { return convert(e[0], type); });
 }
 
+/// Results decay, and the values of the same tile are added to them.
+static void addAtOnce(KernelBuilder &k, const HeadShape &shape,
+                      const KeyTile &tile, Value powers, Value decay,
+                      MutableArrayRef<Value> results) {
+  Value weights = weigh(k, shape, powers);
+  for (Value &result : results) {
+    result = decayed(k, result, decay);
+  }
+  addValues(k, shape, tile, weights, results);
+}
+
 Softmax kernels::addKeys(KernelBuilder &k, const HeadShape &shape,
                          Softmax softmax, ValueRange queries,
                          const KeyTile &tile, const Mask &mask) {
@@ -232,7 +258,7 @@ Softmax kernels::addKeys(KernelBuilder &k, const HeadShape &shape,
   if (softmax.weights) {
     addValues(k, shape, tile, softmax.weights, results);
   }
-  Value scores = seen(k, products, mask);
+  Value scores = seen(k, softmax.scores ? softmax.scores : products, mask);
   Value best = k.reduce("best", Combiner::Max, scores, 1);
   auto with = [&](std::initializer_list<Value> values) {
     SmallVector<Value> inputs(values);
@@ -269,16 +295,17 @@ Softmax kernels::addKeys(KernelBuilder &k, const HeadShape &shape,
   Value sum = k.map("sum", f32, {softmax.sum, decay, added},
                     [](Element e) { return e[0] * e[1] + e[2]; });
   if (!softmax.weights) {
-    Value weights = weigh(k, shape, powers);
-    for (Value &result : results) {
-      result = decayed(k, result, decay);
-    }
-    addValues(k, shape, tile, weights, results);
-    return {results, maximum, sum, {}};
+    addAtOnce(k, shape, tile, powers, decay, results);
+    return {results, maximum, sum};
   }
   // The new weights take the registers of those that the product has read.
   decayIfAny(k, results, decay, tile.expectFirst);
-  return {results, maximum, sum, weigh(k, shape, powers)};
+  Softmax next = {results, maximum, sum, weigh(k, shape, powers)};
+  if (softmax.scores) {
+    next.scores =
+        k.map("scores", f32, products, [](Element e) { return e[0]; });
+  }
+  return next;
 }
 
 Value kernels::softmaxFactor(KernelBuilder &k, Value sum, Value valueScale) {

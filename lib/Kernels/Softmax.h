@@ -20,9 +20,14 @@ struct Softmax {
   /// queries x keys, of the tile before, whose values have not been added yet;
   /// null where they are added at once.
   mlir::Value weights = {};
+  /// queries x keys, products with the tile before, which have not been weighed
+  /// yet; null where they are weighed at once.
+  mlir::Value scores = {};
 
+  /// With weights where `keys` > 0, of so many keys.
   static Softmax start(KernelBuilder &k, const HeadShape &shape,
-                       int64_t queries);
+                       int64_t queries, int64_t keys = 0,
+                       bool hasScores = false);
   static Softmax of(const HeadShape &shape, mlir::ValueRange carried);
   llvm::SmallVector<Carried> carried() const;
   KernelBuilder::Values values() const;
@@ -69,7 +74,8 @@ loadQueries(KernelBuilder &k, const HeadShape &shape, int64_t queries,
 /// parts.
 /// Where the softmax has weights, the values of the tile before are multiplied
 /// beside the exponentials of this one, and results are scaled anew only where
-/// the maximum has grown by much.
+/// the maximum has grown by much. Where it has scores too, those of the tile
+/// before are weighed, and `mask` is theirs.
 Softmax addKeys(KernelBuilder &k, const HeadShape &shape, Softmax softmax,
                 mlir::ValueRange queries, const KeyTile &tile,
                 const Mask &mask);
