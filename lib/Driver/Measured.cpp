@@ -255,7 +255,9 @@ llvm::LogicalResult Table::readShape(MeasuredRow &row) {
     return llvm::failure();
   }
   row.kvHeads = row.kvHeads == 0 ? row.heads : row.kvHeads;
-  row.kind = row.newTokens == 1 ? Measurement::Decode : Measurement::Prefill;
+  // One token of a prompt is a prefill step.
+  row.kind = row.newTokens == 1 && row.past > 0 ? Measurement::Decode
+                                                : Measurement::Prefill;
   row.rotates = row.engine() != "vllm" && row.engine() != "sglang";
   return llvm::success();
 }
