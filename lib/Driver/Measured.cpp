@@ -107,13 +107,16 @@ double MeasuredRow::bytes() const {
   if (elements > 0) {
     return bytesOf(type) * elements;
   }
+  double queriesAndResults = 2.0 * rows() * heads * headDim;
+  return cacheBytes(kvHeads) + bytesOf(type) * queriesAndResults;
+}
+
+double MeasuredRow::cacheBytes(int64_t heads) const {
   int64_t keys = past + newTokens;
   if (window > 0) {
     keys = std::min(keys, window - 1 + newTokens);
   }
-  double keysAndValues = 2.0 * sequences * keys * kvHeads * headDim;
-  double queriesAndResults = 2.0 * rows() * heads * headDim;
-  return bytesOf(cacheType) * keysAndValues + bytesOf(type) * queriesAndResults;
+  return bytesOf(cacheType) * 2.0 * sequences * keys * heads * headDim;
 }
 
 /// As the collectors of aiconfigurator (commit 095f58a) do for each engine.

@@ -61,7 +61,9 @@ static const EngineAttention *attentionOf(const MeasuredRow &row,
         llvm::is_contained(engine.names, row.engine()) &&
         llvm::is_contained(engine.caches, row.cacheType) &&
         (engine.mostNew == 0 || row.newTokens <= engine.mostNew) &&
-        (engine.mostColumns == 0 || row.headDim <= engine.mostColumns)) {
+        (engine.mostColumns == 0 || row.headDim <= engine.mostColumns) &&
+        (engine.mostGroup == 0 ||
+         row.heads <= engine.mostGroup * row.kvHeads)) {
       return &engine;
     }
   }
@@ -192,9 +194,9 @@ static double secondsOfReplay(const MeasuredRow &row, const Target &target) {
 
 /// What the engine's layer takes beyond a launch of ours: its own launches,
 /// each as long as a kernel that waits for memory once; what rotates queries,
-/// where memory does not bound it; rounds of workgroups, one of a sequence and
-/// KV head on a unit, that are short of keys; less the launch of what it joins
-/// without.
+/// where memory does not bound it; turns of workgroups, one of a sequence and
+/// KV head on a unit, that are short of keys, or what heads of queries read for
+/// themselves; less the launch of what it joins without.
 static double secondsOfEngine(const EngineAttention &engine,
                               const MeasuredRow &row, const StepCost &step,
                               const Target &target) {
@@ -211,9 +213,12 @@ static double secondsOfEngine(const EngineAttention &engine,
   if (label.ends_with("combine")) {
     return engine.joins ? -launch.gap : 0;
   }
-  double rounds = std::ceil(double(row.sequences) * double(row.kvHeads) /
-                            double(target.execution.units));
-  return std::max(0.0, launch.gap + rounds * engine.turn -
+  int64_t heads = engine.isEach ? row.heads : row.kvHeads;
+  double rounds =
+      double(row.sequences) * double(heads) / double(target.execution.units);
+  double reads =
+      engine.isEach ? row.cacheBytes(heads) / target.cache.l2Bandwidth : 0;
+  return std::max(0.0, launch.gap + std::max(rounds * engine.turn, reads) -
                            step.cost.expectation.seconds);
 }
 

@@ -35,6 +35,7 @@ struct EngineAttention {
   std::string phase;               // prefill or decode
   int64_t mostNew = 0;     // tokens of a sequence; 0: any, in rows further down
   int64_t mostColumns = 0; // of a head; 0: any, in rows further down
+  int64_t mostGroup = 0;   // heads of queries on one of keys; 0: any, as above
   int64_t launches = 0;    // before those that append and attend
   int64_t keys = 0;       // of a tile of prefill, where ours holds them; 0: any
   int64_t workgroups = 0; // of prefill that a unit runs at once; 0: no limit
@@ -42,6 +43,7 @@ struct EngineAttention {
   double rotation = 0;    // clk of a unit, of a column of a new query; 0: ours
   bool splits = false;    // exponentials, with the vector units
   bool narrows = false;   // queries, to the type of the cache
+  bool isEach = false;    // a workgroup of decode has one head of queries
   bool joins = false;     // parts of keys, without another launch
 };
 

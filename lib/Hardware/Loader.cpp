@@ -264,8 +264,8 @@ void Loader::readAttentionEngineRows(const SourceFile &file, const Node &rows) {
     const Node *phase = table.find("phase");
     std::string path = "attention_engine";
     char separator = '.';
-    for (llvm::StringRef key :
-         {"names", "caches", "phase", "most_new", "most_columns"}) {
+    for (llvm::StringRef key : {"names", "caches", "phase", "most_new",
+                                "most_columns", "most_group"}) {
       if (const Node *value = table.find(key)) {
         path += separator + wordsOf(*value);
         separator = ' ';

@@ -1,0 +1,76 @@
+//===- EngineFields.cpp - The keys of what serving engines have -----------===//
+
+#include "lib/Hardware/Fields.h"
+
+namespace modelc {
+
+static constexpr Need kOptional = Need::Optional;
+static constexpr Need kPositive = Need::Positive;
+
+static const std::vector<Field<EngineKernels>> kEngineFields = {
+    field("name", &EngineKernels::name, "", "of the library"),
+    field("type", &EngineKernels::type, "",
+          "of the linear, as tables of measurements name it"),
+    field("tiles", &EngineKernels::tiles, "", "m, n, k and waves of each"),
+    field("most_parts", &EngineKernels::mostParts, "", "of a sum", kPositive),
+    field("slots", &EngineKernels::slots, "",
+          "of the ring of operands, absent = what there is room for",
+          kOptional),
+    field("group_rows", &EngineKernels::groupRows, "",
+          "rows of tiles that workgroups go down together, absent = as ours",
+          kOptional),
+    field("workgroups", &EngineKernels::workgroups, "",
+          "that a unit runs at once, absent = as many as there is room for",
+          kOptional),
+    field("instructions", &EngineKernels::instructions, "",
+          "names of rows of [[mma]]"),
+};
+
+static const std::vector<Field<EngineAttention>> kAttentionEngineFields = {
+    field("names", &EngineAttention::names, "",
+          "of engines, as tables of measurements begin their source with"),
+    field("caches", &EngineAttention::caches, "",
+          "types of the cache, as tables of measurements name them"),
+    field("phase", &EngineAttention::phase, "", "prefill or decode"),
+    field("most_new", &EngineAttention::mostNew, "",
+          "new tokens of a sequence, absent = any; the first row holds",
+          kOptional),
+    field("most_columns", &EngineAttention::mostColumns, "",
+          "of a head, absent = any; the first row holds", kOptional),
+    field("most_group", &EngineAttention::mostGroup, "",
+          "heads of queries on one of keys, absent = any; the first row holds",
+          kOptional),
+    field("launches", &EngineAttention::launches, "",
+          "before those that append and attend, absent = none", kOptional),
+    field("keys", &EngineAttention::keys, "",
+          "of a tile of prefill, where ours holds as many, absent = as ours",
+          kOptional),
+    field("workgroups", &EngineAttention::workgroups, "",
+          "of prefill that a unit runs at once, absent = as ours", kOptional),
+    field("turn", &EngineAttention::turn, "s",
+          "of one workgroup of decode at least, absent = as ours", kOptional),
+    field("rotation", &EngineAttention::rotation, "clk",
+          "of a unit for a column of a query of prefill, absent = as ours",
+          kOptional),
+    field("splits", &EngineAttention::splits, "",
+          "prefill has exponentials on vector units too, absent = no",
+          kOptional),
+    field("narrows", &EngineAttention::narrows, "",
+          "queries are rounded to the type of the cache, absent = no",
+          kOptional),
+    field("each", &EngineAttention::isEach, "",
+          "head of queries reads its keys in decode, absent = a group does",
+          kOptional),
+    field("joins", &EngineAttention::joins, "",
+          "parts of keys are joined without another launch, absent = no",
+          kOptional),
+};
+
+const std::vector<Field<EngineKernels>> &engineFields() {
+  return kEngineFields;
+}
+const std::vector<Field<EngineAttention>> &attentionEngineFields() {
+  return kAttentionEngineFields;
+}
+
+} // namespace modelc
