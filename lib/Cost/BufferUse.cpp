@@ -76,6 +76,57 @@ std::optional<BufferUse> bufferUse(Operation *op) {
       .Default([](Operation *) { return std::nullopt; });
 }
 
+/// Indices of two loops over the same numbers are the same, as is what two ops
+/// alike make of the same.
+static bool isSame(Value one, Value other) {
+  if (one == other) {
+    return true;
+  }
+  if (!one || !other || one.getType() != other.getType()) {
+    return false;
+  }
+  auto allSame = [](OperandRange some, OperandRange others) {
+    return some.size() == others.size() &&
+           llvm::all_of(llvm::zip_equal(some, others), [](auto pair) {
+             return isSame(std::get<0>(pair), std::get<1>(pair));
+           });
+  };
+  if (Operation *op = one.getDefiningOp()) {
+    Operation *twin = other.getDefiningOp();
+    return twin && isPure(op) &&
+           cast<OpResult>(one).getResultNumber() ==
+               cast<OpResult>(other).getResultNumber() &&
+           OperationEquivalence::isEquivalentTo(
+               op, twin, OperationEquivalence::ignoreValueEquivalence, nullptr,
+               OperationEquivalence::IgnoreLocations) &&
+           allSame(op->getOperands(), twin->getOperands());
+  }
+  auto index = cast<BlockArgument>(one), twin = dyn_cast<BlockArgument>(other);
+  auto loop = dyn_cast<LoopOp>(index.getOwner()->getParentOp());
+  auto second =
+      twin ? dyn_cast<LoopOp>(twin.getOwner()->getParentOp()) : LoopOp();
+  return loop && second && index.getArgNumber() == twin.getArgNumber() &&
+         index.getArgNumber() < loop.getInductionVars().size() &&
+         allSame(loop.getLowerBounds(), second.getLowerBounds()) &&
+         allSame(loop.getUpperBounds(), second.getUpperBounds()) &&
+         allSame(loop.getSteps(), second.getSteps());
+}
+
+bool readSameBytes(const BufferUse &one, const BufferUse &other) {
+  auto extents = [](const BufferUse &use) {
+    auto tile = dyn_cast<TileType>(use.value);
+    return tile ? tile.getShape() : ArrayRef<int64_t>();
+  };
+  return !one.writes && !other.writes && !one.peer && !other.peer &&
+         one.buffer == other.buffer && one.dims == other.dims &&
+         extents(one) == extents(other) && one.rows == other.rows &&
+         one.pageTable == other.pageTable && one.sequence == other.sequence &&
+         llvm::all_of(llvm::zip_equal(one.offsets, other.offsets),
+                      [](auto pair) {
+                        return isSame(std::get<0>(pair), std::get<1>(pair));
+                      });
+}
+
 ValidPart::ValidPart(const BufferUse &use, const IndexValues &sizes) {
   auto tile = dyn_cast<TileType>(use.value);
   if (!tile) {

@@ -160,6 +160,7 @@ struct Access {
   bool peer = false;     // of another device
   double sharers = 1;    // workgroups that ask for a part each, for all
   bool resident = false; // a cache holds the buffer from the kernel before
+  bool isRepeat = false; // the workgroup has read the same bytes before
   double early = 0; // bytes of the kernel, asked for while earlier ones run
 };
 

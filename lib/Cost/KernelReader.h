@@ -81,6 +81,8 @@ private:
   /// Steps that make a value, with their block.
   using Source = std::pair<unsigned, unsigned>;
   llvm::DenseMap<mlir::Value, llvm::SmallVector<Source, 2>> sources;
+  /// Of each access.
+  llvm::SmallVector<BufferUse> uses;
   /// For each block, the op of each step (null for a loop).
   std::vector<llvm::SmallVector<mlir::Operation *>> ops;
   /// Blocks that roles share, by their parent and trips.

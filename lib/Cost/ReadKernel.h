@@ -35,6 +35,10 @@ struct BufferUse {
 /// The buffer side of `op`; none if it touches no global memory.
 std::optional<BufferUse> bufferUse(mlir::Operation *op);
 
+/// Whether two reads touch the same bytes of one buffer in the same order, as
+/// two loops over one row do.
+bool readSameBytes(const BufferUse &one, const BufferUse &other);
+
 /// The limits `valid` of a use.
 struct ValidPart {
   ValidPart(const BufferUse &use, const IndexValues &sizes);

@@ -231,6 +231,10 @@ LogicalResult KernelReader::addAccess(const BufferUse &use, Region region,
   access.paged = use.pageTable || use.rows;
   access.peer = use.peer;
   step.meetsPeer = use.peer && !use.writes;
+  access.isRepeat = llvm::any_of(uses, [&](const BufferUse &before) {
+    return readSameBytes(before, use);
+  });
+  uses.push_back(use);
   access.resident = llvm::is_contained(options.resident, access.name);
   step.extraLatency = use.pageTable ? target.cache.l2LatencyClocks : 0;
   (use.peer ? step.amounts.linkBytes : step.amounts.globalBytes) +=

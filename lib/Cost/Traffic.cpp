@@ -4,7 +4,8 @@
 // round of the grid reads each byte that it touches once (once for each chiplet
 // from the cache behind L2). Which workgroups those are follows from the order
 // of the grid. Later rounds read it again, unless it fits into the last cache
-// beside what one round streams through.
+// beside what one round streams through. What a workgroup reads a second time
+// is still there if a cache holds what the round has read.
 //
 // Example: 8 x 8 tiles of a product, 16 units. In plain order a round is 2 rows
 // of 8 tiles: 2 panels of A and 8 of B. With `order = [1, 4]` it is 4 rows of 4
@@ -201,7 +202,8 @@ TrafficByAccess trafficOf(const KernelWork &work, const Target &target,
       options.cacheBytesTaken;
   double streamed = 0; // by one round
   for (auto [access, unique] : llvm::zip(work.accesses, all)) {
-    streamed += access.peer ? 0 : unique * access.walked * access.bytes;
+    bool isNew = !access.peer && !access.isRepeat;
+    streamed += !isNew ? 0 : unique * access.walked * access.bytes;
   }
   TrafficByAccess result;
   for (auto [i, access] : llvm::enumerate(work.accesses)) {
@@ -215,7 +217,8 @@ TrafficByAccess trafficOf(const KernelWork &work, const Target &target,
     double again =
         std::clamp(rounds * all[i] * perAddress, one.distinct, one.requested);
     one.memory = one.retained ? one.distinct : again;
-    if (access.peer || (access.resident && one.retained)) {
+    bool isHeld = access.isRepeat && streamed <= capacity;
+    if (access.peer || isHeld || (access.resident && one.retained)) {
       one.memory = 0;
     }
     double misses = rounds * chiplets * ofChiplet[i] * perAddress;
@@ -224,7 +227,9 @@ TrafficByAccess trafficOf(const KernelWork &work, const Target &target,
     }
     one.lastLevel =
         std::clamp(misses, one.memory, std::max(one.memory, one.requested));
-    one.lastLevel = access.peer ? 0 : one.lastLevel;
+    bool isNear = access.isRepeat &&
+                  streamed / chiplets <= target.cache.l2Bytes / chiplets;
+    one.lastLevel = access.peer || isNear ? 0 : one.lastLevel;
     result.accesses.push_back(one);
   }
   addUp(work, result);
