@@ -36,7 +36,7 @@ static bool isOfLibrary(const MeasuredRow &row, const Target &target) {
 /// library, as is the one before. Few launch early, as ours do.
 static Target asEnginesRun(const MeasuredRow &row, Target target,
                            const EngineKernels *engine) {
-  if (engine) {
+  if (engine && !engine->instructions.empty()) {
     llvm::erase_if(target.mma, [&](const MmaRow &mma) {
       return !llvm::is_contained(engine->instructions, mma.name);
     });

@@ -11,7 +11,9 @@ static const std::vector<Field<EngineKernels>> kEngineFields = {
     field("name", &EngineKernels::name, "", "of the library"),
     field("type", &EngineKernels::type, "",
           "of the linear, as tables of measurements name it"),
-    field("tiles", &EngineKernels::tiles, "", "m, n, k and waves of each"),
+    field("tiles", &EngineKernels::tiles, "",
+          "m, n, k and waves of each, absent = as ours, with all below",
+          kOptional),
     field("most_parts", &EngineKernels::mostParts, "", "of a sum", kPositive),
     field("slots", &EngineKernels::slots, "",
           "of the ring of operands, absent = what there is room for",
@@ -23,7 +25,7 @@ static const std::vector<Field<EngineKernels>> kEngineFields = {
           "that a unit runs at once, absent = as many as there is room for",
           kOptional),
     field("instructions", &EngineKernels::instructions, "",
-          "names of rows of [[mma]]"),
+          "names of rows of [[mma]], absent = any", kOptional),
 };
 
 static const std::vector<Field<EngineAttention>> kAttentionEngineFields = {

@@ -19,12 +19,12 @@ namespace modelc {
 struct EngineKernels {
   std::string name; // of the library
   std::string type; // of the linear, as tables of measurements name it
-  std::vector<std::vector<int64_t>> tiles; // m, n, k and waves of each
+  std::vector<std::vector<int64_t>> tiles; // m, n, k, waves of each; none: ours
   int64_t mostParts = 1;                   // of a sum
   int64_t slots = 0;      // of the ring of operands; 0: what there is room for
   int64_t groupRows = 0;  // of tiles, gone down together; 0: as ours
   int64_t workgroups = 0; // that a unit runs at once, at most; 0: no limit
-  std::vector<std::string> instructions; // names of [[mma]]
+  std::vector<std::string> instructions; // names of [[mma]]; none: any
 };
 
 /// [[attention_engine]]: the attention layer of a serving engine.

@@ -76,6 +76,10 @@ struct KernelOptions {
   const EngineKernels *engine = nullptr;
   /// Prefill attention is cut as that of an engine is; null: as is best.
   const EngineAttention *attention = nullptr;
+  /// The engine if it is known to which tiles it cuts, or null.
+  const EngineKernels *tiled() const {
+    return engine && !engine->tiles.empty() ? engine : nullptr;
+  }
 };
 
 /// Replaces every graph of the module, each bound to a phase, by its plan, a

@@ -304,8 +304,9 @@ SmallVector<LinearTile> Tiling::candidates(const LinearShape &shape,
   LinearPreview preview(target, shape, judged);
   MmaRows rowsOfTable = rowsFor(shape);
   SmallVector<LinearTile> tiles;
-  if (options.engine) {
-    tiles = tilesOf(*options.engine);
+  const EngineKernels *engine = options.tiled();
+  if (engine) {
+    tiles = tilesOf(*engine);
   } else {
     tiles = plainTiles(target, shape, rows, judged, fewestRows(rowsOfTable));
     tiles.append(
@@ -317,10 +318,10 @@ SmallVector<LinearTile> Tiling::candidates(const LinearShape &shape,
     const MmaRow *row = rowFor(rowsOfTable, shape, tile);
     if (reasonAgainst(shape, tile, row).empty()) {
       chooseReduce(tile, shape, target.execution.waveSize);
-      if (options.engine) {
-        tile.slots = options.engine->slots;
-        tile.groupRows = options.engine->groupRows;
-        tile.workgroupsOfUnit = options.engine->workgroups;
+      if (engine) {
+        tile.slots = engine->slots;
+        tile.groupRows = engine->groupRows;
+        tile.workgroupsOfUnit = engine->workgroups;
       } else {
         deepenRing(target, shape, tile, rows, *row);
       }

@@ -275,7 +275,7 @@ Tiling::linear(OpBuilder &builder, const LinearShape &shape, Range rows) const {
   constexpr double kBoundByMemory = 1.05; // then nothing helps
   constexpr size_t kBases = 2;
   double bound = kBoundByMemory * preview.memorySeconds(judged[0].second);
-  if (!options.engine && judged[0].first > bound) {
+  if (!options.tiled() && judged[0].first > bound) {
     challenge(paired(shape, rows));
     if (shape.blockScales.isByKernel()) {
       challenge(adding(shape, bestOf(judged, kBases), rows));

@@ -239,8 +239,10 @@ int64_t Tiling::earlyColumns(const LinearShape &shape, const LinearTile &tile,
 std::string Tiling::reasonAgainst(const LinearShape &shape,
                                   const LinearTile &tile,
                                   const MmaRow *row) const {
-  if (!row) {
-    return "no matrix instruction has such a shape";
+  bool isEngines = !options.engine || tile.splits <= options.engine->mostParts;
+  if (!row || !isEngines) {
+    return row ? "the engine adds fewer parts"
+               : "no matrix instruction has such a shape";
   }
   // A place of boxes ends inside of a power of two where a row is one piece.
   int64_t rowBytes = tile.k * shape.element.getIntOrFloatBitWidth() / 8;
