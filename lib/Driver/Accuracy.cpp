@@ -7,6 +7,7 @@
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
+#include <set>
 
 using namespace modelc;
 using llvm::ArrayRef;
@@ -83,11 +84,33 @@ hostFloors(ArrayRef<RowPrediction> predictions, const Machines &machines) {
   return floors;
 }
 
+/// Groups with a source of which a quarter and more is beyond physics: what was
+/// not done in those rows was not done in the others, which are long enough.
+static std::set<std::string> brokenSources(ArrayRef<RowPrediction> predictions,
+                                           const Machines &machines) {
+  constexpr unsigned kFewest = 8, kPart = 4;
+  std::map<std::string, std::pair<unsigned, unsigned>> counts;
+  for (const RowPrediction &prediction : predictions) {
+    const MeasuredRow &row = *prediction.row;
+    auto &[rows, beyond] = counts[groupOf(row) + row.source];
+    ++rows;
+    beyond += isBeyondPhysics(row, machines.at(row.chip));
+  }
+  std::set<std::string> broken;
+  for (const auto &[source, count] : counts) {
+    if (count.first >= kFewest && kPart * count.second >= count.first) {
+      broken.insert(source);
+    }
+  }
+  return broken;
+}
+
 static Groups grouped(ArrayRef<RowPrediction> predictions,
                       const Machines &machines) {
   // The host's own times spread as far.
   constexpr double kSpread = 1.5;
   std::map<std::string, double> floors = hostFloors(predictions, machines);
+  std::set<std::string> broken = brokenSources(predictions, machines);
   Groups groups;
   for (const RowPrediction &prediction : predictions) {
     const MeasuredRow &row = *prediction.row;
@@ -100,6 +123,9 @@ static Groups grouped(ArrayRef<RowPrediction> predictions,
                       "' takes to launch them"];
     } else if (isBeyondPhysics(row, machines.at(row.chip))) {
       ++group.unphysical;
+    } else if (broken.count(groupOf(row) + row.source)) {
+      ++group.reasons["left out: a quarter and more of '" + row.source +
+                      "' is not physical"];
     } else {
       group.good.push_back(&prediction);
     }
