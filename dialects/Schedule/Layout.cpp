@@ -226,6 +226,19 @@ int32_t Layout::contiguous(StringRef name, int32_t limit) const {
   return count;
 }
 
+bool Layout::lanesOwnNeighbours(StringRef name, int64_t lanes) const {
+  const auto &bits = input("lane").bits;
+  unsigned index = outputIndex(name);
+  unsigned count = llvm::Log2_64(lanes);
+  return bits.size() >= count && llvm::all_of(llvm::seq(count), [&](auto bit) {
+           return llvm::all_of(
+               llvm::enumerate(bits[bit]), [&](const auto &image) {
+                 int32_t step = image.index() == index ? 1 << bit : 0;
+                 return image.value() == step;
+               });
+         });
+}
+
 void Layout::print(llvm::raw_ostream &os) const {
   os << "(";
   llvm::interleaveComma(ins, os, [&](const Input &input) {

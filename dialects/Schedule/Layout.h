@@ -98,6 +98,10 @@ public:
   /// registers (a power of two), at most `limit`.
   int32_t contiguous(llvm::StringRef name, int32_t limit) const;
 
+  /// Whether the first lanes, a power of two, own as many neighbours along
+  /// output dimension `name`.
+  bool lanesOwnNeighbours(llvm::StringRef name, int64_t lanes) const;
+
   void print(llvm::raw_ostream &os) const;
 
 private:

@@ -38,13 +38,21 @@ static Layout laneToByte(const Layout &value, const Layout &place) {
   return Layout({value.input("lane")}, value.outputs()).then(place);
 }
 
-double bankConflicts(TileType place, TileType value, StringRef kind,
-                     const Target &target) {
+double accessDegree(TileType place, TileType value, StringRef kind,
+                    bool isTransposed, const Target &target) {
+  const SharedMemory &shared = target.shared;
+  SmallVector<int64_t, 2> shape(value.getShape());
+  if (isTransposed) {
+    std::swap(shape[0], shape[1]);
+  }
   if (!value.getLayout() || place.getElementBits() < 8 ||
-      place.getShape() != value.getShape()) {
+      place.getShape() != ArrayRef(shape) || shared.bankBytes == 0) {
     return 1;
   }
-  const Layout &registers = value.getLayout().getLayout();
+  Layout registers = value.getLayout().getLayout();
+  if (isTransposed) {
+    registers = registers.transposed();
+  }
   Layout bytes =
       place.getLayout() ? place.getLayout().getLayout() : rowMajor(place);
   // The widest access whose elements lie together in registers and in memory.
@@ -57,15 +65,26 @@ double bankConflicts(TileType place, TileType value, StringRef kind,
     }
     width *= 2;
   }
-  const SharedAccess *access = nullptr;
-  for (; width > 0 && !access; width /= 2) {
-    access = target.shared.access(kind, width);
-  }
-  if (!access || target.shared.bankBytes == 0) {
+  // The hardware gives lanes that own neighbours of a row what others read.
+  int64_t lanes = shared.transposedReadLanes;
+  bool ownsNeighbours =
+      lanes > 0 ? registers.lanesOwnNeighbours("column", lanes) : isTransposed;
+  if (kind == "read" && width < shared.bankBytes && ownsNeighbours &&
+      llvm::is_contained(shared.transposedReadBits, value.getElementBits())) {
     return 1;
   }
-  return bankConflictDegree(laneToByte(registers, bytes), phaseLayout(*access),
-                            access->banks, target.shared.bankBytes);
+  double perWord =
+      std::max<double>(1, double(shared.bankBytes) / double(width));
+  const SharedAccess *access = nullptr;
+  for (int64_t asked = std::max(width, shared.bankBytes); asked > 0 && !access;
+       asked /= 2) {
+    access = shared.access(kind, asked);
+  }
+  return !access
+             ? perWord
+             : perWord * bankConflictDegree(laneToByte(registers, bytes),
+                                            phaseLayout(*access), access->banks,
+                                            shared.bankBytes);
 }
 
 } // namespace modelc

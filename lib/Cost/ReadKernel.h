@@ -9,11 +9,13 @@
 
 namespace modelc {
 
-/// Extra clocks of one access of shared memory by the workgroup, because lanes
-/// of a phase meet in a bank. `place` is the shared tile, `value` the register
-/// tile; 1 = none.
-double bankConflicts(schedule::TileType place, schedule::TileType value,
-                     llvm::StringRef kind, const Target &target);
+/// How many times longer than conflict-free accesses of whole words those of
+/// shared memory by the workgroup take: lanes of a phase meet in a bank, or
+/// each moves less than a word. `place` is the shared tile, `value` the
+/// register tile, of which rows are columns of the place if it is transposed.
+double accessDegree(schedule::TileType place, schedule::TileType value,
+                    llvm::StringRef kind, bool isTransposed,
+                    const Target &target);
 
 /// Registers that a thread needs: the largest sum of live register tiles, and
 /// some for addresses.

@@ -64,22 +64,26 @@ LogicalResult KernelReader::addMatrix(MmaOp mma, const Work &amount,
   return success();
 }
 
-/// Clocks that bank conflicts add to one access of a shared tile.
+/// Clocks that bank conflicts and narrow accesses add to those of a shared
+/// tile.
 static double conflictClocks(Operation *op, const Work &amount,
                              const Target &target) {
   TileType place, value;
+  bool isTransposed = false;
   if (auto load = dyn_cast<LoadOp>(op)) {
     place = dyn_cast<TileType>(load.getSource().getType());
     value = dyn_cast<TileType>(load.getResult().getType());
+    isTransposed = load.getTransposed();
   } else if (auto store = dyn_cast<StoreOp>(op)) {
     place = dyn_cast<TileType>(store.getDestination().getType());
     value = dyn_cast<TileType>(store.getValue().getType());
+    isTransposed = store.getTransposed();
   }
   if (!place || !value || place.getSpace() != Space::Shared) {
     return 0;
   }
-  double degree =
-      bankConflicts(place, value, isa<LoadOp>(op) ? "read" : "write", target);
+  double degree = accessDegree(place, value, isa<LoadOp>(op) ? "read" : "write",
+                               isTransposed, target);
   return (degree - 1) * amount.amount / target.shared.bytesPerClock;
 }
 

@@ -133,6 +133,9 @@ static const std::vector<Field<Target>> kTargetFields = {
     field("shared.transposed_read_bits", &T::shared,
           &SharedMemory::transposedReadBits, "",
           "element widths that a read can transpose"),
+    field("shared.transposed_read_lanes", &T::shared,
+          &SharedMemory::transposedReadLanes, "",
+          "lanes that own as many neighbours then, absent = any do", kOptional),
 
     field("tensor_memory.columns", &T::tensorMemory, &TensorMemory::columns, "",
           "columns of 4 bytes of accumulator memory, 0 for none"),

@@ -131,7 +131,8 @@ struct SharedMemory {
   int64_t bankBytes = 0;
   double latencyClocks = 0;
   std::vector<int64_t>
-      transposedReadBits; // element widths that a read can transpose
+      transposedReadBits;          // element widths that a read can transpose
+  int64_t transposedReadLanes = 0; // that must own neighbours then; 0: any do
   std::vector<SharedAccess> accesses;
 
   /// The row for an access, or null if the file has none.

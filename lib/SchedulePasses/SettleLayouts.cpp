@@ -110,15 +110,6 @@ static double accesses(Op op, Type memory, TileType tile,
   return double(layout.inputSize("register")) / neighbours(layout, name, tile);
 }
 
-/// Whether 16 lanes own 16 neighbours along a dimension.
-static bool ownNeighbours(const Layout &layout, StringRef name) {
-  const auto &lanes = layout.input("lane").bits;
-  unsigned index = layout.outputIndex(name);
-  return lanes.size() >= 4 && llvm::all_of(llvm::seq(4), [&](int bit) {
-           return lanes[bit][index] == 1 << bit && lanes[bit][1 - index] == 0;
-         });
-}
-
 /// Reads of one lane from a place: of neighbours of its rows, or of 8 bytes of
 /// a column, which the hardware gives lanes that own neighbours of a row.
 static double readsOfPlace(LoadOp load, const Layout &layout,
@@ -128,8 +119,10 @@ static double readsOfPlace(LoadOp load, const Layout &layout,
   StringRef across = load.getTransposed() ? "column" : "row";
   int64_t bits = tile.getElementBits();
   int64_t run = neighbours(layout, along, tile);
-  if (run == 1 && ownNeighbours(layout, along) &&
-      llvm::is_contained(target.shared.transposedReadBits, bits)) {
+  const SharedMemory &shared = target.shared;
+  if (run == 1 && shared.transposedReadLanes > 0 &&
+      layout.lanesOwnNeighbours(along, shared.transposedReadLanes) &&
+      llvm::is_contained(shared.transposedReadBits, bits)) {
     run = std::min(neighbours(layout, across, tile), 64 / bits);
   }
   return double(layout.inputSize("register")) / run;
