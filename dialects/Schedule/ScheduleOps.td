@@ -142,6 +142,8 @@ def MmaOp : ScheduleOp<"mma", [AttrSizedOperandSegments, HasWork]> {
     `exchanged` = F: the instruction takes `b` as its first operand, so that a
     lane owns neighbouring columns of the accumulator, and the columns of F
     fragments interleave to make them more. The operands stay where they are.
+    `interleaved` = F: those of F fragments interleave one by one, so that a lane
+    owns F neighbouring rows of `b`, and nothing is exchanged.
     `workgroups` = W: the workgroups of a cluster multiply together. Each has its
     own rows of `a` and of the accumulator and one part of W of the rows of `b`,
     in the order of their ranks; the product takes the parts of all. Scales are
@@ -169,13 +171,13 @@ def MmaOp : ScheduleOp<"mma", [AttrSizedOperandSegments, HasWork]> {
   }];
   let arguments = (ins TileType:$accumulator, TileType:$a, TileType:$b, Optional<Index>:$aSlot, Optional<Index>:$bSlot,
     Optional<AnyType>:$init, Optional<Index>:$cSlot, Optional<TileType>:$aScales, Optional<TileType>:$bScales, OptionalAttr<StrAttr>:$instruction, OptionalAttr<DenseI64ArrayAttr>:$grid, UnitAttr:$b_transposed,
-    UnitAttr:$asynchronous, OptionalAttr<I64Attr>:$exchanged, OptionalAttr<I64Attr>:$workgroups);
+    UnitAttr:$asynchronous, OptionalAttr<I64Attr>:$exchanged, OptionalAttr<I64Attr>:$interleaved, OptionalAttr<I64Attr>:$workgroups);
   let results = (outs AnyTypeOf<[TileType, TokenType]>:$result);
   let builders = [OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$accumulator, "::mlir::Value":$a, "::mlir::Value":$b,
     "::mlir::Value":$aSlot, "::mlir::Value":$bSlot, "::mlir::Value":$init, "::mlir::StringAttr":$instruction,
     "::mlir::DenseI64ArrayAttr":$grid, "::mlir::UnitAttr":$bTransposed, "::mlir::UnitAttr":$asynchronous), [{
       build($_builder, $_state, result, accumulator, a, b, aSlot, bSlot, init, ::mlir::Value(), ::mlir::Value(), ::mlir::Value(), instruction, grid,
-            bTransposed, asynchronous, ::mlir::IntegerAttr(), ::mlir::IntegerAttr());
+            bTransposed, asynchronous, ::mlir::IntegerAttr(), ::mlir::IntegerAttr(), ::mlir::IntegerAttr());
     }]>];
   let assemblyFormat = [{
     $accumulator (`[` $cSlot^ `]`)? `,` $a (`[` $aSlot^ `]`)? `,` $b (`[` $bSlot^ `]`)? (`init` `(` $init^ `:` type($init) `)`)?

@@ -55,14 +55,17 @@ double accessDegree(TileType place, TileType value, StringRef kind,
   }
   Layout bytes =
       place.getLayout() ? place.getLayout().getLayout() : rowMajor(place);
-  // The widest access whose elements lie together in registers and in memory.
+  // The widest access whose elements lie together in memory, in any registers.
   Layout elements =
       Layout({registers.input("register")}, registers.outputs()).then(bytes);
+  constexpr int64_t kWidest = 16;
+  auto isOwned = [&](int64_t step) {
+    return llvm::any_of(
+        elements.inputs()[0].bits,
+        [&](const Layout::Image &image) { return image[0] == step; });
+  };
   int64_t width = value.getElementBits() / 8;
-  for (const Layout::Image &image : elements.inputs()[0].bits) {
-    if (image[0] != width) {
-      break;
-    }
+  while (width < kWidest && isOwned(width)) {
     width *= 2;
   }
   // The hardware gives lanes that own neighbours of a row what others read.

@@ -372,7 +372,7 @@ Value KernelBuilder::multiply(StringRef name, Value accumulator, Value a,
   return MmaOp::create(builder, named(name), accumulator.getType(), accumulator,
                        a, b, Value(), Value(), Value(), Value(), Value(),
                        Value(), StringAttr(), DenseI64ArrayAttr(), isTransposed,
-                       false, IntegerAttr(), IntegerAttr())
+                       false, IntegerAttr(), IntegerAttr(), IntegerAttr())
       .getResult();
 }
 

@@ -267,8 +267,48 @@ void Inference::chooseOrders() {
   exchange(best);
 }
 
+/// Whether numbers are converted to those of a tile.
+static bool isConverted(Value tile) {
+  auto map = tile.getDefiningOp<MapOp>();
+  auto bits = [](Value value) {
+    return cast<TileType>(value.getType()).getElementBits();
+  };
+  return map && llvm::any_of(map.getInputs(), [&](Value input) {
+           return bits(input) < bits(tile);
+         });
+}
+
+/// Interleaves the columns of products that convert their second operand, each
+/// for itself, where that makes the moves cheaper: of narrow numbers a lane
+/// reads neighbours then, not single ones.
+void Inference::chooseInterleaving() {
+  constexpr int64_t kMostInterleaved = 4;
+  SmallVector<std::pair<MmaOp, int64_t>> products;
+  kernel.walk([&](MmaOp mma) {
+    int64_t most = splitOf(mma, target).mostInterleaved();
+    if (most > 1 && isConverted(mma.getB())) {
+      products.push_back({mma, std::min(most, kMostInterleaved)});
+    }
+  });
+  for (auto [mma, most] : products) {
+    infer();
+    double least = cost();
+    std::optional<int64_t> best;
+    for (int64_t fragments = 2; fragments <= most; fragments *= 2) {
+      mma.setInterleaved(fragments);
+      infer();
+      if (double own = cost(); own < least) {
+        least = own;
+        best = fragments;
+      }
+    }
+    mma.setInterleaved(best);
+  }
+}
+
 void Inference::run() {
   chooseOrders();
+  chooseInterleaving();
   infer();
   settle();
 }

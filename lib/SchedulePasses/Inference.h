@@ -25,6 +25,7 @@ private:
   // InferLayouts.cpp: one layout for every value.
   void infer();
   void chooseOrders();
+  void chooseInterleaving();
   void anchorAccumulator(schedule::MmaOp mma);
   void anchorInTensor(schedule::MmaOp mma);
   void anchorOperands(schedule::MmaOp mma);
@@ -52,15 +53,14 @@ private:
     return schedule::LayoutAttr::get(kernel->getContext(), layout);
   }
   schedule::LayoutAttr ofAccumulator(schedule::MmaOp mma) {
-    return once(mma, mma.getExchanged().value_or(0), Accumulator,
+    return once(mma, Accumulator,
                 [&] { return accumulatorLayout(splitOf(mma, target)); });
   }
   schedule::LayoutAttr ofA(schedule::MmaOp mma) {
-    return once(mma, mma.getExchanged().value_or(0), A,
-                [&] { return operandALayout(splitOf(mma, target)); });
+    return once(mma, A, [&] { return operandALayout(splitOf(mma, target)); });
   }
   schedule::LayoutAttr ofB(schedule::MmaOp mma) {
-    return once(mma, mma.getExchanged().value_or(0), B, [&] {
+    return once(mma, B, [&] {
       Layout layout = operandBLayout(splitOf(mma, target));
       return mma.getBTransposed() ? layout.transposed() : layout;
     });
@@ -92,10 +92,12 @@ private:
   /// Layouts of fragments are asked for often: for every order of operands, by
   /// every use.
   enum Fragment { Accumulator, A, B, kFragments };
-  schedule::LayoutAttr once(mlir::Operation *mma, int64_t exchanged,
-                            Fragment which, llvm::function_ref<Layout()> make) {
-    schedule::LayoutAttr &known =
-        fragments[{mma, unsigned(exchanged) * kFragments + which}];
+  schedule::LayoutAttr once(schedule::MmaOp mma, Fragment which,
+                            llvm::function_ref<Layout()> make) {
+    constexpr unsigned kOrders = 64;
+    unsigned order = mma.getExchanged().value_or(0) +
+                     kOrders * mma.getInterleaved().value_or(0);
+    schedule::LayoutAttr &known = fragments[{mma, order * kFragments + which}];
     return known ? known : known = attribute(make());
   }
 

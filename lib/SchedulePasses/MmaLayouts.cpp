@@ -139,6 +139,13 @@ int64_t MmaSplit::mostExchanged() const {
              : 0;
 }
 
+int64_t MmaSplit::mostInterleaved() const {
+  bool isWaves =
+      row->scope == MmaScope::Wave && row->cSpace == OperandSpace::Register;
+  return isWaves && packedB == 1 && mostExchanged() == 0 ? n / gridN / row->n
+                                                         : 0;
+}
+
 MmaSplit modelc::splitOf(MmaOp mma, const Target &target) {
   MmaSplit split;
   split.row = target.instruction(mma.getInstruction().value_or(""));
@@ -153,6 +160,7 @@ MmaSplit modelc::splitOf(MmaOp mma, const Target &target) {
   split.waves = wavesOf(mma);
   split.waveSize = target.execution.waveSize;
   split.exchanged = mma.getExchanged().value_or(0);
+  split.interleaved = mma.getInterleaved().value_or(0);
   return split;
 }
 
@@ -166,26 +174,27 @@ static int64_t runOf(const MmaRow &row) {
 }
 
 /// Where column `column` of the accumulator's fragments side by side lies when
-/// the columns of `split.exchanged` of them interleave run by run.
-static int64_t interleaved(int64_t column, const MmaSplit &split) {
-  int64_t run = runOf(*split.row), width = split.row->n;
-  int64_t count = split.exchanged, together = width * count;
+/// the columns of some of them interleave run by run.
+static int64_t placeOfColumn(int64_t column, const MmaSplit &split) {
+  int64_t run = split.exchanged ? runOf(*split.row) : 1;
+  int64_t count = std::max(split.exchanged, split.interleaved);
+  int64_t width = split.row->n, together = width * count;
   int64_t within = column % width, fragment = column / width % count;
   int64_t first = column / together * together;
   return first + within / run * run * count + fragment * run + within % run;
 }
 
 /// The columns (1) of the accumulator, or the rows (0) of B, in the order in
-/// which an exchanged product interleaves them.
+/// which the product interleaves them.
 static void interleave(Growing &layout, unsigned dimension,
                        const MmaSplit &split) {
-  if (split.exchanged == 0) {
+  if (split.exchanged == 0 && split.interleaved == 0) {
     return;
   }
   for (auto input : {&Growing::registers, &Growing::lanes, &Growing::waves}) {
     for (Layout::Image &image : layout.*input) {
       image[dimension] =
-          static_cast<int32_t>(interleaved(image[dimension], split));
+          static_cast<int32_t>(placeOfColumn(image[dimension], split));
     }
   }
 }

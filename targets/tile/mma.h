@@ -58,9 +58,9 @@ struct StepsOfRead<Fragments<S, L, T>> {
 };
 
 /// If the accumulator's layout is that of the transposed product, the operands
-/// of the instruction are exchanged.
+/// of the instruction are exchanged; those of different shapes never are.
 template <class I, class LC>
-constexpr bool kIsExchanged = LC::OfRegister::image(0) != I::firstStep;
+constexpr bool kIsExchanged = I::a == I::b && LC::OfRegister::image(0) != I::firstStep;
 
 /// Stored elements of b along K of one instruction.
 template <class I>
@@ -86,7 +86,6 @@ TILE void eachProduct(Tile<TC, LC> &c, const A &a, const B &b, F multiply) {
   static_assert(LC::registers == I::c * repeatsM * repeatsN && LA::registers == I::a * repeatsK * repeatsM &&
                     LB::registers == I::b * repeatsK * repeatsN,
                 "expected registers of whole fragments");
-  static_assert(!kIsExchanged<I, LC> || I::a == I::b, "expected operands of one shape where they are exchanged");
   constexpr int together =
       smaller(repeatsK, larger(1, larger(StepsOfRead<A>::registers / I::a, StepsOfRead<B>::registers / I::b)));
   constexpr int parts = repeatsK / together;
