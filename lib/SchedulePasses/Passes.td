@@ -186,8 +186,10 @@ def SchedulePipeline : SchedulePass<"schedule-pipeline"> {
     Rings get slots, as many as are needed to keep enough bytes in flight and
     fit (kernel attribute `slots` overrides). Copies of the first trips go
     before the loop, the others slots - 1 trips up; past the last trip they are
-    clipped to nothing (counted copies) or left out (boxes). Ring indices stay
-    logical trip numbers.
+    clipped to nothing (counted copies) or left out (boxes). Where each wave awaits
+    the products that alone read a slot, it fills the slot behind that wait, for
+    the trip that is as many trips up as there are slots. Ring indices stay logical
+    trip numbers.
 
     Before:
     ```

@@ -4,7 +4,7 @@
 // trip t, after the rendezvous that ends all reads of trip t - 1, whose slot
 // they fill. Three forms, by what completes a copy and what reads its place:
 //
-//   counted copies                     boxes, asynchronous mma into registers
+//   counted copies (see below)         boxes, asynchronous mma into registers
 //     loop (%p) = 0 to S-1: copies       loop (%p) = 0 to S-1: arrive, copies
 //     loop (%t)                          loop (%t)
 //       wait copies; sync                  wait on %full[%t]; mma
@@ -20,6 +20,15 @@
 //       wait on %full[%t]; mma; arrive %empty[%t] after it
 //       if (t + S - 1 < n) wait on %empty[%t - 1]; arrive, copies
 //     arrive %done[0]; wait on %done[0]
+//
+// Counted copies for products into tensor memory that waves await in their
+// trip need no rendezvous: a slot has been read when its product is done.
+// Copies run S trips ahead then:
+//
+//     loop (%p) = 0 to S: copies
+//     loop (%t)
+//       wait copies; sync; mma; arrive %done[%t] after it
+//       wait on %done[%t]; copies of t + S
 //
 //===----------------------------------------------------------------------===//
 
@@ -51,6 +60,7 @@ private:
   void makePrologue(Ring &ring);
   void makeSingle(Ring &ring);
   void makeCounted(Ring &ring);
+  void refillAtOnce(Ring &ring, ArrayRef<WaitOp> reads);
   void makeBoxes(Ring &ring);
   void refill(OpBuilder &builder, Ring &ring, Value empty);
   void finishBoxes(Ring &ring, Value empty);
@@ -202,23 +212,41 @@ static Operation *lastLeadingLoad(Block &body) {
   return last;
 }
 
+/// Every copy of the ring where its slot has just been read, for one trip more
+/// than there are other slots.
+void Pipeline::refillAtOnce(Ring &ring, ArrayRef<WaitOp> reads) {
+  Value trip = ring.loop.getInductionVars()[0];
+  for (auto [copy, read] : llvm::zip_equal(ring.copies, reads)) {
+    OpBuilder builder(read);
+    builder.setInsertionPointAfter(read);
+    Value index = advanced(builder, ring, trip, ring.ahead());
+    copyAt(builder, ring, copy, index, isTrip(builder, ring, index));
+  }
+}
+
 void Pipeline::makeCounted(Ring &ring) {
   LoopOp loop = ring.loop;
   Location loc = loop.getLoc();
   Block &body = loop.getBody().front();
   OpBuilder builder = OpBuilder::atBlockBegin(&body);
   Operation *load = lastLeadingLoad(body);
+  SmallVector<WaitOp> reads = waitsOfReads(ring);
+  ring.refillsAtOnce = !reads.empty();
   makePrologue(ring);
   waitQueue(builder, loc, Queue::Copies);
   SyncOp::create(builder, loc, Scope::Workgroup);
-  if (!ring.mmas.empty()) {
-    builder.setInsertionPointAfter(lastBegun(ring));
-  } else if (load) {
-    builder.setInsertionPointAfter(load);
+  if (ring.refillsAtOnce) {
+    refillAtOnce(ring, reads);
+  } else {
+    if (!ring.mmas.empty()) {
+      builder.setInsertionPointAfter(lastBegun(ring));
+    } else if (load) {
+      builder.setInsertionPointAfter(load);
+    }
+    Value index =
+        advanced(builder, ring, loop.getInductionVars()[0], ring.ahead());
+    copyAll(builder, ring, index, isTrip(builder, ring, index));
   }
-  Value index =
-      advanced(builder, ring, loop.getInductionVars()[0], ring.ahead());
-  copyAll(builder, ring, index, isTrip(builder, ring, index));
   for (CopyOp copy : ring.copies) {
     copy.erase();
   }

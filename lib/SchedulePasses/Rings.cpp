@@ -59,6 +59,53 @@ bool modelc::canRunAhead(const Ring &ring) {
   });
 }
 
+/// The last product that reads the place of a copy, where only products into
+/// tensor memory do; else null.
+static MmaOp lastReader(CopyOp copy) {
+  MmaOp last;
+  for (Operation *user : copy.getDestination().getUsers()) {
+    auto mma = dyn_cast<MmaOp>(user);
+    bool reads = mma && mma->getBlock() == copy->getBlock() &&
+                 isa<TokenType>(mma.getResult().getType());
+    if (user != copy && !reads) {
+      return MmaOp();
+    }
+    if (mma && (!last || last->isBeforeInBlock(mma))) {
+      last = mma;
+    }
+  }
+  return last;
+}
+
+/// The first wait of a trip that says that the place of a copy has been read:
+/// behind its own wait every lane may fill it again. Null where none says it. A
+/// barrier counts all products that were begun before it was asked to.
+static WaitOp whenRead(CopyOp copy) {
+  SmallVector<Value> signalled;
+  Operation *op = lastReader(copy);
+  for (; op; op = op->getNextNode()) {
+    auto arrive = dyn_cast<ArriveOp>(op);
+    auto wait = dyn_cast<WaitOp>(op);
+    if (arrive && !arrive.getAfter().empty()) {
+      signalled.push_back(arrive.getBarrier());
+    } else if (wait && llvm::is_contained(signalled, wait.getBarrier())) {
+      return wait;
+    }
+  }
+  return WaitOp();
+}
+
+SmallVector<WaitOp> modelc::waitsOfReads(const Ring &ring) {
+  SmallVector<WaitOp> waits;
+  for (CopyOp copy : ring.copies) {
+    waits.push_back(whenRead(copy));
+    if (!waits.back()) {
+      return {};
+    }
+  }
+  return waits;
+}
+
 int64_t modelc::chooseSlots(const Ring &ring, const Target &target,
                             int64_t takenBytes) {
   if (!canRunAhead(ring)) {

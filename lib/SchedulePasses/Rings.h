@@ -19,8 +19,11 @@ struct Ring {
   mlir::Value full;            ///< barrier of box copies, or null
   schedule::ArriveOp announce; ///< of the bytes of one trip
   int64_t slots = 1;
+  /// Whether a slot is filled again in the trip that has read it.
+  bool refillsAtOnce = false;
 
-  int64_t ahead() const { return slots - 1; }
+  /// Trips from the one in which a copy is issued to its own.
+  int64_t ahead() const { return refillsAtOnce ? slots : slots - 1; }
   /// Bytes that one trip fills.
   int64_t slotBytes() const;
 };
@@ -31,6 +34,10 @@ std::optional<Ring> findRing(schedule::LoopOp loop);
 /// Whether all copies can be issued before their trip: their places in memory
 /// do not depend on what the loop computes.
 bool canRunAhead(const Ring &ring);
+
+/// For each copy the wait of its trip behind which every lane may fill its
+/// place again; none where some place has no such wait.
+llvm::SmallVector<schedule::WaitOp> waitsOfReads(const Ring &ring);
 
 /// Enough slots to keep the memory busy over its latency, as many as fit beside
 /// `takenBytes`; the kernel attribute `slots` overrides.

@@ -1,6 +1,7 @@
 // Prefill attention over pages where one thread multiplies into tensor memory:
 // scores are read every trip, weights go back through tensor memory, the sums stay
-// and are changed in place. Each product has a barrier that the waves await.
+// and are changed in place. Each product has a barrier that the waves await, behind
+// which they fill the slot that it has read.
 // RUN: echo 'module attributes {schedule.target = "b200"} {}' | %modelc-opt "--kernels-build=family=attention-prefill shape=heads:8,kv_heads:2 tile=queries:128,keys:64,slots:2" --schedule-choose-instruction --schedule-place-operands | FileCheck %s --check-prefix=PLACED
 // RUN: echo 'module attributes {schedule.target = "b200"} {}' | %modelc-opt "--kernels-build=family=attention-prefill shape=heads:8,kv_heads:2 tile=queries:128,keys:64,slots:2" --schedule-finish -o %t.mlir
 // RUN: FileCheck %s --input-file=%t.mlir --implicit-check-not=relayout
@@ -32,14 +33,16 @@
 
 // TEXT: allocTensor<256>(shared);
 // TEXT: mma<Tcgen05Bf16>({{.*}}, false);
-// TEXT-NEXT: arriveAfterMma(
-// TEXT: copyTile<4>(kCacheRing[step + 1],
-// TEXT: copyTile<4>(vCacheRing[step + 1],
-// TEXT-NEXT: waitFor(
+// TEXT-NEXT: arriveAfterMma([[SCORED:.*]]);
+// TEXT-NEXT: waitFor([[SCORED]]);
+// TEXT: copyTile<4>(kCacheRing[step + 2],
 // TEXT: storeTensor(
 // TEXT: storeTensor(
 // TEXT-NEXT: sync();
 // TEXT-NEXT: mma<Tcgen05Bf16FromTensor, Transposed>(
+// TEXT-NEXT: arriveAfterMma([[ADDED:.*]]);
+// TEXT-NEXT: waitFor([[ADDED]]);
+// TEXT: copyTile<4>(vCacheRing[step + 2],
 
 // Fewer rows than the unit takes: waves multiply.
 // SMALL: instruction = "MmaSync16x8x16Bf16"
