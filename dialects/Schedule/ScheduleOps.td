@@ -140,8 +140,8 @@ def MmaOp : ScheduleOp<"mma", [AttrSizedOperandSegments, HasWork]> {
     instruction choice `instruction` names a row of the target's `[[mma]]` table and `grid` = [waves along M, waves along N]. An
     accumulator in tensor memory is a place; the op then yields a token only.
     `exchanged` = F: the instruction takes `b` as its first operand, so that a
-    lane owns neighbouring columns of the accumulator, and the columns of F
-    fragments interleave to make them more. The operands stay where they are.
+    lane owns runs of neighbouring columns of the accumulator, of which F become
+    one, of the same fragment and of others. The operands stay where they are.
     `interleaved` = F: those of F fragments interleave one by one, so that a lane
     owns F neighbouring rows of `b`, and nothing is exchanged.
     `workgroups` = W: the workgroups of a cluster multiply together. Each has its

@@ -65,20 +65,23 @@ static bool feedsRows(Value value, unsigned depth = 0) {
   });
 }
 
-/// Whether a value is computed from a product.
-static bool comesFromProduct(Value value, unsigned depth = 0) {
-  if (value.getDefiningOp<MmaOp>()) {
-    return true;
+/// The product that a value is computed from, or null.
+static MmaOp productOf(Value value, unsigned depth = 0) {
+  if (auto mma = value.getDefiningOp<MmaOp>()) {
+    return mma;
   }
   if (auto loop = value.getDefiningOp<LoopOp>(); loop && depth < 8) {
     unsigned number = cast<OpResult>(value).getResultNumber();
-    return comesFromProduct(loop.getInits()[number], depth + 1);
+    return productOf(loop.getInits()[number], depth + 1);
   }
-  auto map = value.getDefiningOp<MapOp>();
-  return map && depth < 8 &&
-         llvm::any_of(
-             map.getInputs(),
-             [&](Value input) { return comesFromProduct(input, depth + 1); });
+  if (auto map = value.getDefiningOp<MapOp>(); map && depth < 8) {
+    for (Value input : map.getInputs()) {
+      if (MmaOp mma = productOf(input, depth + 1)) {
+        return mma;
+      }
+    }
+  }
+  return MmaOp();
 }
 
 /// Whether some statistic of its rows scales the accumulator, before or after.
@@ -119,7 +122,7 @@ static Product describe(MmaOp mma, const Target &target) {
   product.storesB = isStoredByWaves(mma, mma.getB(), target);
   product.drained = isDrained(mma);
   product.prefersRows = feedsRows(mma.getResult()) || isScaledByRows(mma) ||
-                        comesFromProduct(handedOn(mma.getA(), mma->getBlock()));
+                        productOf(handedOn(mma.getA(), mma->getBlock()));
   return product;
 }
 
@@ -291,6 +294,32 @@ static LogicalResult choose(MmaOp mma, const Target &target,
   return error;
 }
 
+/// Gives the product that `mma` reads an instruction of its shape where one is
+/// as fast: what it leaves lies in the lanes that read it then.
+static void matchSource(MmaOp mma, const Target &target,
+                        ArrayRef<StringRef> allowed) {
+  MmaOp source = productOf(handedOn(mma.getA(), mma->getBlock()));
+  const MmaRow *wanted = target.instruction(*mma.getInstruction());
+  const MmaRow *now =
+      source ? target.instruction(*source.getInstruction()) : nullptr;
+  if (!now || now->scope != wanted->scope || now->m == wanted->m) {
+    return;
+  }
+  Product product = describe(source, target);
+  for (const MmaRow &row : target.mma) {
+    std::string reason;
+    bool matches = row.scope == wanted->scope && row.m == wanted->m &&
+                   row.flopPerClock == now->flopPerClock &&
+                   (allowed.empty() || llvm::is_contained(allowed, row.name));
+    FailureOr<MmaSplit> split = failure();
+    if (matches && succeeded(split = tryRow(product, row, reason))) {
+      source.setInstruction(row.name);
+      source.setGrid(ArrayRef<int64_t>{split->gridM, split->gridN});
+      return;
+    }
+  }
+}
+
 /// An operand has one place, which all its products must be able to read.
 static LogicalResult checkSharedOperands(MmaOp mma, const Target &target) {
   MmaScope scope = target.instruction(*mma.getInstruction())->scope;
@@ -320,14 +349,21 @@ LogicalResult modelc::chooseInstructions(KernelOp kernel,
            << kernel.getWaves();
   }
   SmallVector<StringRef> allowed = hints(kernel);
-  WalkResult result = kernel.walk([&](MmaOp mma) {
-    bool done = mma.getInstruction() && mma.getGrid();
-    return WalkResult(done ? success() : choose(mma, target, allowed));
+  SmallVector<MmaOp> open;
+  kernel.walk([&](MmaOp mma) {
+    if (!mma.getInstruction() || !mma.getGrid()) {
+      open.push_back(mma);
+    }
   });
-  if (result.wasInterrupted()) {
-    return failure();
+  for (MmaOp mma : open) {
+    if (failed(choose(mma, target, allowed))) {
+      return failure();
+    }
   }
-  result = kernel.walk(
+  for (MmaOp mma : open) {
+    matchSource(mma, target, allowed);
+  }
+  WalkResult result = kernel.walk(
       [&](MmaOp mma) { return WalkResult(checkSharedOperands(mma, target)); });
   return failure(result.wasInterrupted());
 }

@@ -229,11 +229,12 @@ void Inference::infer() {
   }
 }
 
-/// Exchanges the operands of all products that allow it, as many fragments
-/// interleaved as make the moves cheapest; none of equals. All alike, because
-/// what one leaves is often what the next reads.
+/// Exchanges the operands of all products that allow it, with as many runs of a
+/// lane side by side as make the moves cheapest; none of equals. First all
+/// alike, because what one leaves is often what the next reads, then each for
+/// itself: one may be read along columns, and the other one be stored.
 void Inference::chooseOrders() {
-  constexpr int64_t kMostInterleaved = 4;
+  constexpr int64_t kMostRuns = 4; // 16 numbers of 8 bits of an operand
   SmallVector<std::pair<MmaOp, int64_t>> products;
   kernel.walk([&](MmaOp mma) {
     int64_t most = splitOf(mma, target).mostExchanged();
@@ -241,30 +242,35 @@ void Inference::chooseOrders() {
       products.push_back({mma, most});
     }
   });
-  auto exchange = [&](int64_t fragments) {
-    for (auto [mma, most] : products) {
-      mma.setExchanged(fragments ? std::optional(std::min(fragments, most))
-                                 : std::nullopt);
-    }
-  };
-  auto costOf = [&](int64_t fragments) {
-    exchange(fragments);
-    infer();
-    return cost();
-  };
   if (products.empty()) {
     return;
   }
-  int64_t best = 0;
-  double least = costOf(0);
-  for (int64_t fragments = 1; fragments <= kMostInterleaved; fragments *= 2) {
-    double own = costOf(fragments);
-    if (own < least) {
-      least = own;
-      best = fragments;
+  infer();
+  double least = cost();
+  /// The number of runs that makes moves cheaper than they are, if any does.
+  auto choose = [&](MutableArrayRef<std::pair<MmaOp, int64_t>> some) {
+    std::optional<int64_t> best = some.front().first.getExchanged();
+    auto exchange = [&](std::optional<int64_t> runs) {
+      for (auto [mma, most] : some) {
+        mma.setExchanged(runs ? std::optional(std::min(*runs, most)) : runs);
+      }
+    };
+    for (int64_t runs = 1; runs <= kMostRuns; runs *= 2) {
+      exchange(runs);
+      infer();
+      if (double own = cost(); own < least) {
+        least = own;
+        best = runs;
+      }
+    }
+    exchange(best);
+  };
+  choose(products);
+  if (products.front().first.getExchanged() && products.size() > 1) {
+    for (auto &product : products) {
+      choose(product);
     }
   }
-  exchange(best);
 }
 
 /// Whether numbers are converted to those of a tile.
@@ -278,15 +284,25 @@ static bool isConverted(Value tile) {
          });
 }
 
-/// Interleaves the columns of products that convert their second operand, each
-/// for itself, where that makes the moves cheaper: of narrow numbers a lane
-/// reads neighbours then, not single ones.
+/// Whether a tile is read across the rows of its place, number by number.
+static bool isReadAcross(Value tile, const Target &target) {
+  auto load = tile.getDefiningOp<LoadOp>();
+  return load && load.getTransposed() &&
+         !llvm::is_contained(
+             target.shared.transposedReadBits,
+             int64_t(cast<TileType>(tile.getType()).getElementBits()));
+}
+
+/// Interleaves the columns of products that convert their second operand or
+/// read it across, each for itself, where that makes the moves cheaper: of
+/// narrow numbers a lane reads neighbours then, not single ones.
 void Inference::chooseInterleaving() {
   constexpr int64_t kMostInterleaved = 4;
   SmallVector<std::pair<MmaOp, int64_t>> products;
   kernel.walk([&](MmaOp mma) {
     int64_t most = splitOf(mma, target).mostInterleaved();
-    if (most > 1 && isConverted(mma.getB())) {
+    if (most > 1 &&
+        (isConverted(mma.getB()) || isReadAcross(mma.getB(), target))) {
       products.push_back({mma, std::min(most, kMostInterleaved)});
     }
   });

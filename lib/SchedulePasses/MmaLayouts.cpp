@@ -124,6 +124,15 @@ std::string MmaSplit::reasonAgainst() const {
   return "";
 }
 
+/// Neighbouring rows of one fragment of the accumulator that a lane owns.
+static int64_t runOf(const MmaRow &row) {
+  int64_t run = 1;
+  while (llvm::is_contained(row.cLayout.reg, std::pair(run, int64_t(0)))) {
+    run *= 2;
+  }
+  return run;
+}
+
 int64_t MmaSplit::mostExchanged() const {
   auto same = [](const FragmentLayout &a, const FragmentLayout &b) {
     return a.reg == b.reg && a.lane == b.lane;
@@ -134,16 +143,17 @@ int64_t MmaSplit::mostExchanged() const {
   bool alike = row->m == row->n && row->nMin == row->nMax &&
                same(row->aLayout, row->bLayout) &&
                same(row->aScaleLayout, row->bScaleLayout);
-  return row->scope == MmaScope::Wave && inRegisters && alike
-             ? n / gridN / row->n
-             : 0;
+  if (row->scope != MmaScope::Wave || !inRegisters || !alike) {
+    return 0;
+  }
+  int64_t runs = row->m * row->n / waveSize / runOf(*row);
+  return runs * (n / gridN / row->n);
 }
 
 int64_t MmaSplit::mostInterleaved() const {
   bool isWaves =
       row->scope == MmaScope::Wave && row->cSpace == OperandSpace::Register;
-  return isWaves && packedB == 1 && mostExchanged() == 0 ? n / gridN / row->n
-                                                         : 0;
+  return isWaves && packedB == 1 ? n / gridN / row->n : 0;
 }
 
 MmaSplit modelc::splitOf(MmaOp mma, const Target &target) {
@@ -164,24 +174,50 @@ MmaSplit modelc::splitOf(MmaOp mma, const Target &target) {
   return split;
 }
 
-/// Neighbouring rows of one fragment of the accumulator that a lane owns.
-static int64_t runOf(const MmaRow &row) {
-  int64_t run = 1;
-  while (llvm::is_contained(row.cLayout.reg, std::pair(run, int64_t(0)))) {
-    run *= 2;
+/// Bits of the columns of an accumulator in the order of the columns
+/// that they are: of fragments that interleave one by one; where operands are
+/// exchanged of the registers of a lane, as many as become neighbours; then of
+/// the lanes, and of all else.
+static SmallVector<int64_t> orderOfColumns(const MmaSplit &split) {
+  SmallVector<int64_t> order, owned, lanes;
+  int64_t width = split.row->n, columns = split.n;
+  int64_t together = width * std::max<int64_t>(split.interleaved, 1);
+  for (int64_t bit = width; bit < together; bit *= 2) {
+    order.push_back(bit);
   }
-  return run;
+  if (!split.exchanged) {
+    for (int64_t bit = 1; bit < columns;
+         bit = bit * 2 == width ? together : bit * 2) {
+      order.push_back(bit);
+    }
+    return order;
+  }
+  for (auto [row, column] : split.row->cLayout.reg) {
+    owned.push_back(row);
+  }
+  for (auto [row, column] : split.row->cLayout.lane) {
+    lanes.push_back(row);
+  }
+  llvm::erase(owned, 0);
+  llvm::erase(lanes, 0);
+  for (int64_t bit = together; bit < columns; bit *= 2) {
+    owned.push_back(bit);
+  }
+  size_t most = llvm::Log2_64(runOf(*split.row) * split.exchanged);
+  auto *neighbours = owned.begin() + std::min(most, owned.size());
+  order.append(owned.begin(), neighbours);
+  order.append(lanes);
+  order.append(neighbours, owned.end());
+  return order;
 }
 
-/// Where column `column` of the accumulator's fragments side by side lies when
-/// the columns of some of them interleave run by run.
+/// Where column `column` of the accumulator's fragments side by side lies.
 static int64_t placeOfColumn(int64_t column, const MmaSplit &split) {
-  int64_t run = split.exchanged ? runOf(*split.row) : 1;
-  int64_t count = std::max(split.exchanged, split.interleaved);
-  int64_t width = split.row->n, together = width * count;
-  int64_t within = column % width, fragment = column / width % count;
-  int64_t first = column / together * together;
-  return first + within / run * run * count + fragment * run + within % run;
+  int64_t place = 0;
+  for (auto [i, bit] : llvm::enumerate(orderOfColumns(split))) {
+    place |= column & bit ? int64_t(1) << i : 0;
+  }
+  return place;
 }
 
 /// The columns (1) of the accumulator, or the rows (0) of B, in the order in

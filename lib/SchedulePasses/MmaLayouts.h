@@ -7,13 +7,12 @@
 // Scales are operands whose columns are blocks. Where stored elements are
 // packed, the bits that count inside one are gone.
 // Exchanged, the fragment of the accumulator is transposed, so that a lane owns
-// a run of neighbouring columns, and the columns of `exchanged` fragments
-// interleave run by run; where operands cannot be exchanged those of
-// `interleaved` fragments do one by one. What they are to B is which of its
-// rows a fragment has. And inside `wave`: the waves of a group of four that the
-// row itself spreads over, then the issuers along N, then those along M, then
-// waves that repeat the work of others. An issuer is a wave, a group of four
-// waves, or the one thread that issues for all.
+// runs of neighbouring columns, of which `exchanged` become one; those of
+// `interleaved` fragments become neighbours one by one. What the columns are to
+// B is which of its rows a fragment has. And inside `wave`: the waves of a
+// group of four that the row itself spreads over, then the issuers along N,
+// then those along M, then waves that repeat the work of others. An issuer is a
+// wave, a group of four waves, or the one thread that issues for all.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,18 +30,20 @@ struct MmaSplit {
   int64_t m = 0, n = 0, k = 0;     ///< of the whole workgroup
   int64_t gridM = 1, gridN = 1;    ///< issuers along M and N
   int64_t waves = 1, waveSize = 1; ///< of the workgroup; lanes
-  int64_t exchanged = 0;   ///< fragments whose columns interleave; 0: as it is
-  int64_t interleaved = 0; ///< the same, one by one, and nothing is exchanged
+  int64_t exchanged = 0; ///< runs of columns that become one; 0: as it is
+  /// Fragments whose columns interleave one by one, and nothing is exchanged.
+  int64_t interleaved = 0;
   int64_t packedA = 1, packedB = 1; ///< numbers of one stored element
 
   /// Columns of one instruction: the widest that fits the part of an issuer.
   int64_t width() const;
   /// Why the split is impossible, or empty.
   std::string reasonAgainst() const;
-  /// The most fragments whose columns can interleave; 0 where the operands
-  /// cannot be exchanged.
+  /// The most runs of columns that a lane owns; 0 where the operands cannot be
+  /// exchanged.
   int64_t mostExchanged() const;
-  /// The same where nothing is exchanged, which is where nothing can be.
+  /// The most fragments whose columns can interleave where nothing is
+  /// exchanged, which is where nothing can be.
   int64_t mostInterleaved() const;
 };
 

@@ -111,21 +111,29 @@ static double accesses(Op op, Type memory, TileType tile,
 }
 
 /// Reads of one lane from a place: of neighbours of its rows, or of 8 bytes of
-/// a column, which the hardware gives lanes that own neighbours of a row.
+/// a column, which the hardware gives lanes that own neighbours of a row. Where
+/// registers have neighbours of a column of what rows have brought, each is
+/// packed.
 static double readsOfPlace(LoadOp load, const Layout &layout,
                            const Target &target) {
   auto tile = cast<TileType>(load.getResult().getType());
   StringRef along = load.getTransposed() ? "row" : "column";
   StringRef across = load.getTransposed() ? "column" : "row";
+  constexpr int64_t kRegisterBits = 32;
   int64_t bits = tile.getElementBits();
   int64_t run = neighbours(layout, along, tile);
+  double registers = layout.inputSize("register");
+  double packed = neighbours(layout, across, tile) > 1 ? double(bits) : 0;
   const SharedMemory &shared = target.shared;
-  if (run == 1 && shared.transposedReadLanes > 0 &&
-      layout.lanesOwnNeighbours(along, shared.transposedReadLanes) &&
-      llvm::is_contained(shared.transposedReadBits, bits)) {
-    run = std::min(neighbours(layout, across, tile), 64 / bits);
+  int64_t lanes = shared.transposedReadLanes;
+  if (llvm::is_contained(shared.transposedReadBits, bits) &&
+      (lanes == 0 || layout.lanesOwnNeighbours(along, lanes))) {
+    packed = 0;
+    if (run == 1 && lanes > 0) {
+      run = std::min(neighbours(layout, across, tile), 64 / bits);
+    }
   }
-  return double(layout.inputSize("register")) / run;
+  return registers / run + registers * packed / kRegisterBits;
 }
 
 /// Exchanges across lanes and waves that sum up a dimension.
