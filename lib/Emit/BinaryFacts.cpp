@@ -58,10 +58,9 @@ static BinaryFacts factsOf(msgpack::MapDocNode &kernel) {
   constexpr int64_t bytesOfRegister = 4;
   BinaryFacts facts;
   facts.registers = numberOf(kernel, ".vgpr_count");
-  facts.spilledBytes =
-      numberOf(kernel, ".private_segment_fixed_size") +
-      bytesOfRegister * (numberOf(kernel, ".vgpr_spill_count") +
-                         numberOf(kernel, ".sgpr_spill_count"));
+  // Scalar registers go to lanes of vector registers, or to that memory.
+  facts.spilledBytes = numberOf(kernel, ".private_segment_fixed_size") +
+                       bytesOfRegister * numberOf(kernel, ".vgpr_spill_count");
   facts.sharedBytes = numberOf(kernel, ".group_segment_fixed_size");
   facts.threads = numberOf(kernel, ".max_flat_workgroup_size");
   auto arguments = kernel.find(".args");

@@ -21,6 +21,7 @@ struct LoopNeed {
   int64_t perTrip = 0; ///< without those of loops inside
   int64_t whole = 0;   ///< with them, where their trips are known, else 0
   int64_t copies = 1;  ///< trips that the source has one behind the other
+  std::optional<int64_t> mostTrips; ///< where the IR says
 };
 
 /// Matrix instructions of one issuer for one product.
