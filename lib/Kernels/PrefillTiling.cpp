@@ -29,22 +29,33 @@ static int64_t bitsOf(Type type) { return type.getIntOrFloatBitWidth(); }
 /// Queries that a wave which multiplies owns at least.
 static constexpr int64_t kWaveQueries = 16;
 
-/// Scores, weights and results of `queries` in f32, spread over the lanes, with
-/// the queries themselves, in half of the registers. Keys and values that are
-/// converted are held as they came and as they are read, whole by every wave
-/// with queries of its own; waves with the same ones share them.
-bool Tiling::holdsAttention(const HeadShape &shape, int64_t queries,
-                            int64_t keys, int64_t waves) const {
-  int64_t lanes = waves * target.execution.waveSize;
+/// Registers of a lane for scores, weights and results of `queries` in f32,
+/// with the queries themselves. Keys and values that are converted are held as
+/// they came and as they are read, whole by every wave with queries of its own;
+/// waves with the same ones share them.
+int64_t Tiling::registersOfAttention(const HeadShape &shape, int64_t queries,
+                                     int64_t keys, int64_t waves) const {
   int64_t words = queries * (2 * keys + shape.valueDim + shape.headDim / 2);
   int64_t owners = std::clamp<int64_t>(queries / kWaveQueries, 1, waves);
   words += owners * keys * shape.convertedColumns() *
            (bitsOf(shape.cacheElement) + bitsOf(shape.element)) / 32;
+  return words / (waves * target.execution.waveSize);
+}
+
+/// So many eighths of a lane's registers, as the vendors' compilers need the
+/// others: half of them; five where eight waves share a unit, each with half of
+/// what four have (heads of 128 columns: 256 queries, 64 keys); three then
+/// where powers have 8 bits, whose instructions take eights of registers.
+bool Tiling::holdsAttention(const HeadShape &shape, int64_t queries,
+                            int64_t keys, int64_t waves) const {
+  bool isNarrow = bitsOf(shape.powerElement()) == 8;
+  int64_t eighths = waves < 8 ? 4 : isNarrow ? 3 : 5;
   int64_t bytes = shape.cacheColumns() * keys * bitsOf(shape.cacheElement) / 8;
   // Two slots of keys and of values, and room for exchanges.
   bool fits =
       2 * bytes + queries * keys * 4 <= target.shared.maxBytesPerWorkgroup;
-  return fits && words / lanes <= target.execution.registersOf(waves) / 2;
+  return fits && 8 * registersOfAttention(shape, queries, keys, waves) <=
+                     eighths * target.execution.registersOf(waves);
 }
 
 /// The row of a matrix unit that multiplies a tile of queries and keys from
@@ -144,8 +155,18 @@ static constexpr int64_t kMostFmaExponentials = 4;
 /// Exponentials are split where that takes less than this: they are less exact.
 static constexpr double kWorthSplitting = 0.98;
 
+/// Keys of a tile of engines.
+static constexpr int64_t kEngineKeys = 128;
+
+/// Engines fill tensor memory with the scores and results of two tiles of
+/// queries and keep powers where scores were. Where one tile alone fits, there
+/// is room for the scores of two trips, and keys are multiplied early too.
+bool Tiling::multipliesEarly(const HeadShape &shape) const {
+  return !options.attention ||
+         2 * (kEngineKeys + shape.valueDim) > target.tensorMemory.columns;
+}
+
 /// Tiles that a matrix unit multiplies from shared memory, of so many keys.
-/// Engines multiply no keys early: their powers lie where their scores were.
 SmallVector<PrefillTile> Tiling::unitTiles(const HeadShape &shape,
                                            ArrayRef<int64_t> keysToTry) const {
   SmallVector<PrefillTile> tiles;
@@ -162,7 +183,7 @@ SmallVector<PrefillTile> Tiling::unitTiles(const HeadShape &shape,
       for (int64_t waves : {8, 4}) {
         for (int64_t slots : {3, 2}) {
           consider({queries, keys, waves, slots, /*isDelayed=*/true});
-          if (!options.attention) {
+          if (multipliesEarly(shape)) {
             consider({queries, keys, waves, slots, /*isDelayed=*/true,
                       /*hasRoles=*/false, /*isAhead=*/true});
           }
@@ -184,6 +205,36 @@ SmallVector<PrefillTile> Tiling::unitTiles(const HeadShape &shape,
   return tiles;
 }
 
+/// Tiles that waves multiply. One workgroup has a unit where 8 bits take more
+/// than half of the registers that two would share.
+SmallVector<PrefillTile> Tiling::waveTiles(const HeadShape &shape) const {
+  SmallVector<PrefillTile> tiles;
+  auto consider = [&](int64_t queries, int64_t keys, int64_t waves) {
+    PrefillTile tile = {queries, keys, waves};
+    HeadShape own = asMultiplied(shape, tile);
+    if (unitRowFor(shape, tile) || !holdsAttention(own, queries, keys, waves)) {
+      return;
+    }
+    int64_t ofTwo = target.execution.registersOf(2 * waves);
+    if (bitsOf(own.powerElement()) == 8 &&
+        2 * registersOfAttention(own, queries, keys, waves) > ofTwo) {
+      tile.workgroupsOfUnit = 1;
+    }
+    tiles.push_back(tile);
+  };
+  for (int64_t queries : {128, 64, 32}) {
+    for (int64_t keys : {64, 32}) {
+      consider(queries, keys, 4);
+    }
+  }
+  for (int64_t queries : {256, 128}) {
+    for (int64_t keys : {64, 32}) {
+      consider(queries, keys, 8);
+    }
+  }
+  return tiles;
+}
+
 SmallVector<PrefillTile> Tiling::candidates(const HeadShape &shape) const {
   const EngineAttention *engine = options.attention;
   SmallVector<PrefillTile> tiles;
@@ -192,21 +243,15 @@ SmallVector<PrefillTile> Tiling::candidates(const HeadShape &shape) const {
   }
   if (tiles.empty()) {
     tiles = unitTiles(shape, {128, 64, 32});
-    for (int64_t queries : {128, 64, 32}) {
-      for (int64_t keys : {64, 32}) {
-        PrefillTile tile = {queries, keys, 4};
-        if (!unitRowFor(shape, tile) &&
-            holdsAttention(shape, queries, keys, tile.waves)) {
-          tiles.push_back(tile);
-        }
-      }
-    }
+    append_range(tiles, waveTiles(shape));
   }
   if (tiles.empty()) {
     tiles.push_back({16, 16, 1});
   }
   for (PrefillTile &tile : tiles) {
-    tile.workgroupsOfUnit = engine ? engine->workgroups : 0;
+    if (engine) {
+      tile.workgroupsOfUnit = engine->workgroups;
+    }
   }
   return tiles;
 }

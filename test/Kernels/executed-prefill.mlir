@@ -2,6 +2,9 @@
 // RUN: %emulate -DKERNEL='"%t.mi355x.h"' -DTHREADS=256 -DDYNAMIC_BYTES=0 -DQUERIES=64 %S/Inputs/prefill.cpp -o %t.mi355x
 // RUN: env EMULATOR_COPIES=lazy %t.mi355x | FileCheck %s
 // RUN: env EMULATOR_COPIES=eager EMULATOR_SEED=3 %t.mi355x | FileCheck %s
+// RUN: modelc-opt %s "--kernels-build=target=mi355x family=attention-prefill shape=heads:4,kv_heads:2,head_dim:64 tile=queries:256,keys:64,waves:8" --schedule-finish | %emit -o %t.mi355x.8.h
+// RUN: %emulate -DKERNEL='"%t.mi355x.8.h"' -DTHREADS=512 -DDYNAMIC_BYTES=0 -DQUERIES=256 %S/Inputs/prefill.cpp -o %t.mi355x.8
+// RUN: env EMULATOR_COPIES=eager EMULATOR_SEED=3 %t.mi355x.8 | FileCheck %s
 // RUN: modelc-opt %s "--kernels-build=target=h200 family=attention-prefill shape=heads:4,kv_heads:2,head_dim:64 tile=queries:64,keys:32" --schedule-finish | %emit -o %t.h200.h
 // RUN: %emulate -DKERNEL='"%t.h200.h"' -DTHREADS=128 -DDYNAMIC_BYTES=163840 -DQUERIES=64 %S/Inputs/prefill.cpp -o %t.h200
 // RUN: env EMULATOR_COPIES=lazy %t.h200 | FileCheck %s
