@@ -151,17 +151,24 @@ static bool handsOnOnly(MapOp op) {
          body.getTerminator()->getOperand(0) == body.getArgument(0);
 }
 
-/// Whether a map does nothing but round f32 to bf16.
-static bool roundsToBf16(MapOp op) {
+/// What rounds a whole tile, where a map does nothing but round f32 to numbers
+/// of which a machine makes several at once; else empty.
+static StringRef roundingOf(MapOp op) {
   Block &body = op.getBody().front();
   auto round = dyn_cast<arith::TruncFOp>(body.front());
-  return round && op.getInputs().size() == 1 && op.getNumResults() == 1 &&
-         round.getIn() == body.getArgument(0) &&
-         round.getIn().getType().isF32() && round.getType().isBF16() &&
-         body.getTerminator() == round->getNextNode() &&
-         body.getTerminator()->getOperand(0) == round.getResult() &&
-         cast<TileType>(op.getInputs()[0].getType()).getLayout() ==
-             cast<TileType>(op.getResult(0).getType()).getLayout();
+  bool roundsOnly =
+      round && op.getInputs().size() == 1 && op.getNumResults() == 1 &&
+      round.getIn() == body.getArgument(0) && round.getIn().getType().isF32() &&
+      body.getTerminator() == round->getNextNode() &&
+      body.getTerminator()->getOperand(0) == round.getResult() &&
+      cast<TileType>(op.getInputs()[0].getType()).getLayout() ==
+          cast<TileType>(op.getResult(0).getType()).getLayout();
+  if (!roundsOnly) {
+    return "";
+  }
+  return round.getType().isBF16()                                     ? "toBf16"
+         : isa<Float8E4M3FNType, Float8E4M3FNUZType>(round.getType()) ? "toF8"
+                                                                      : "";
 }
 
 LogicalResult KernelPrinter::printMap(MapOp op) {
@@ -202,8 +209,8 @@ LogicalResult KernelPrinter::printMap(MapOp op) {
          text(body.getTerminator()->getOperand(0)) + ");");
     return success();
   }
-  if (roundsToBf16(op)) {
-    line("toBf16(" + results[0] + ", " + inputs[0] + ");");
+  if (StringRef rounding = roundingOf(op); !rounding.empty()) {
+    line(rounding + "(" + results[0] + ", " + inputs[0] + ");");
     return success();
   }
   return printMapBody(op, inputs, results, reused);

@@ -211,6 +211,20 @@ TILE void toBf16(Tile<bf16, L> &to, const Tile<float, L> &from) {
   });
 }
 
+/// The same, four at a time.
+template <class L>
+TILE void toF8(Tile<f8, L> &to, const Tile<float, L> &from) {
+  repeat<(L::registers + 3) / 4>([&](auto four) INLINE {
+    constexpr int r = 4 * four.value;
+    if constexpr (r + 3 < L::registers) {
+      const uint32_t all = packFp8(f32x4{from.v[r], from.v[r + 1], from.v[r + 2], from.v[r + 3]});
+      __builtin_memcpy(&to.v[r], &all, sizeof(all));
+    } else {
+      repeat<L::registers - r>([&](auto i) INLINE { to.v[r + i.value] = toF8(from.v[r + i.value]); });
+    }
+  });
+}
+
 /// f(index, row, column) for every register of a layout, without a loop.
 template <class L, class F>
 TILE void forEach(F f) {
