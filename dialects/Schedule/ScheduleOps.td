@@ -143,7 +143,7 @@ def MmaOp : ScheduleOp<"mma", [AttrSizedOperandSegments, HasWork]> {
     lane owns runs of neighbouring columns of the accumulator, of which F become
     one, of the same fragment and of others. The operands stay where they are.
     `interleaved` = F: those of F fragments interleave one by one, so that a lane
-    owns F neighbouring rows of `b`, and nothing is exchanged.
+    owns F neighbouring rows of `b`, whether operands are exchanged or not.
     `workgroups` = W: the workgroups of a cluster multiply together. Each has its
     own rows of `a` and of the accumulator and one part of W of the rows of `b`,
     in the order of their ranks; the product takes the parts of all. Scales are

@@ -31,7 +31,7 @@ struct MmaSplit {
   int64_t gridM = 1, gridN = 1;    ///< issuers along M and N
   int64_t waves = 1, waveSize = 1; ///< of the workgroup; lanes
   int64_t exchanged = 0; ///< runs of columns that become one; 0: as it is
-  /// Fragments whose columns interleave one by one, and nothing is exchanged.
+  /// Fragments whose columns interleave one by one; 0: as it is.
   int64_t interleaved = 0;
   int64_t packedA = 1, packedB = 1; ///< numbers of one stored element
 
@@ -42,8 +42,7 @@ struct MmaSplit {
   /// The most runs of columns that a lane owns; 0 where the operands cannot be
   /// exchanged.
   int64_t mostExchanged() const;
-  /// The most fragments whose columns can interleave where nothing is
-  /// exchanged, which is where nothing can be.
+  /// The most fragments whose columns can interleave one by one.
   int64_t mostInterleaved() const;
 };
 
