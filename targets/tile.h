@@ -8,9 +8,9 @@
 //   TILE, TILE_MEMBER        before functions and members
 //   TILE_CONSTEXPR           before functions that are evaluated when compiled
 //   INLINE                   behind the parameters of a lambda
-//   laneId waveId uniformWaveId threadId sync shuffle shuffleXor kWaveSize
-//   bf16 f8, toFloat toBf16 toF8, exp2 log2 rsqrt rcp sqrt fma uniformValue
-//   renewed
+//   laneId waveId uniformWaveId threadId sync shuffle shuffleXor anyLane
+//   kWaveSize bf16 f8, toFloat toBf16 toF8, exp2 log2 rsqrt rcp sqrt fma
+//   uniformValue renewed
 // and after tile/layout.h
 //   kSinksProducts readGlobal readConstant readStreaming readOrZero writeGlobal
 //   addGlobal canReadMatrix readMatrix registersOfRead

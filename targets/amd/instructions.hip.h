@@ -23,7 +23,7 @@
 // Lanes (T of 4 or 8 bytes)
 //   T uniform(T)       says it is the same in all lanes (the emulator checks)
 //   T readFirstLane(T)  T shuffleXor<Mask>(T)  T shuffleXor(T, mask)
-//   T shuffle(T, lane)
+//   T shuffle(T, lane)  bool anyLane(bool)   whether it holds in some lane
 // Copies and loads (memory.hip.h)
 //   kCopyBytes         the widest copy of a lane: 16 on gfx950, 4 on gfx942
 //   copyToShared<Bytes>(global, shared)    Bytes: 4 or kCopyBytes. Lane i's go
@@ -247,6 +247,7 @@ template <typename T>
 DEV T uniform(T value) {
   return readFirstLane(value);
 }
+DEV bool anyLane(bool holds) { return __builtin_amdgcn_ballot_w64(holds) != 0; }
 template <typename T>
 DEV T shuffle(T value, int lane) {
   return eachWord(value, [lane](int w) {

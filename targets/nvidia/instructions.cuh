@@ -17,6 +17,7 @@
 //   laneId() waveId() uniformWaveId() threadId() workgroupId<axis>() workgroupCount<axis>() clusterRank()
 //   sync()  syncGroup<Id, Threads>()  syncWave()  syncCluster()  elect()
 //   shuffle(v, lane)  shuffleXor(v, mask)  shuffleXor<mask>(v)  readFirstLane(v)  uniform(v)
+//   anyLane(b)
 //   exp2 log2 rcp rsqrt sqrt tanh fma max min abs         f32, approximate except sqrt, fma
 //   addDown(x, y)  maxOrNaN(x, y)                         rounded down; with what is not a number
 //   u32 packBf16(first, second)  f32x2 unpackBf16(u32)  bf16 toBf16(float)  float toFloat(bf16)

@@ -163,7 +163,9 @@ TILE auto registersOf(Tile<T, L> &tile) -> uint32_t (&)[L::registers * sizeof(T)
 /// What makes these numbers stays in front of the wait that follows.
 template <class L>
 TILE void computeFirst(const Tile<float, L> &tile) {
-  repeat<L::registers>([&](auto i) INLINE { holdBack(tile.v[i.value]); });
+  float all = tile.v[0];
+  repeat<L::registers - 1>([&](auto i) INLINE { all += tile.v[i.value + 1]; });
+  holdBack(all);
 }
 
 /// Waits until all but `Pending` products are done; names the accumulators that become readable and the operands that

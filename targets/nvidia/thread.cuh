@@ -149,6 +149,15 @@ template <class T>
 DEV T uniform(T value) {
   return readFirstLane(value);
 }
+/// Whether it holds in some lane: the same in all of them.
+DEV bool anyLane(bool holds) {
+  uint32_t any;
+  asm volatile("{.reg .pred p;\n\tsetp.ne.u32 p, %1, 0;\n\tvote.sync.any.pred p, p, 0xffffffff;\n\t"
+               "selp.u32 %0, 1, 0, p;}"
+               : "=r"(any)
+               : "r"(uint32_t(holds)));
+  return any != 0;
+}
 
 #define MODELC_UNARY(name, instruction)                                                                                \
   DEV float name(float x) {                                                                                            \

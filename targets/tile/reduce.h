@@ -61,6 +61,41 @@ TILE_CONSTEXPR int bitsAlong(int) {
   return mask;
 }
 
+/// The bits in `mask`, side by side.
+TILE_CONSTEXPR int gatheredBits(int mask, int bits) {
+  int result = 0, to = 0;
+  for (int bit = 0; mask >> bit; bit++) {
+    if (mask >> bit & 1) {
+      result |= (bits >> bit & 1) << to++;
+    }
+  }
+  return result;
+}
+
+/// Combines the registers of each lane, in up to four chains side by side: the steps of one wait for each other.
+template <class Combiner, int Along, class T, class R, class L>
+TILE void combineRegisters(Tile<T, R> &result, const Tile<T, L> &tile) {
+  constexpr int along = bitsAlong<Along, typename L::OfRegister>(0);
+  constexpr int levels = __builtin_popcount(along) < 2 ? __builtin_popcount(along) : 2;
+  T chain[1 << levels][R::registers];
+  bool seen[1 << levels][R::registers] = {};
+  repeat<L::registers>([&](auto r) INLINE {
+    constexpr int to = broadcastRegister<L, R::rowCount, R::columnCount>(r.value);
+    constexpr int own = gatheredBits(along, r.value) & ((1 << levels) - 1);
+    chain[own][to] = seen[own][to] ? Combiner::combine(chain[own][to], tile.v[r.value]) : tile.v[r.value];
+    seen[own][to] = true;
+  });
+  repeat<R::registers>([&](auto r) INLINE {
+    repeat<levels>([&](auto level) INLINE {
+      constexpr int rest = 1 << (levels - 1 - level.value);
+      repeat<rest>([&](auto i) INLINE {
+        chain[i.value][r.value] = Combiner::combine(chain[i.value][r.value], chain[rest + i.value][r.value]);
+      });
+    });
+    result.v[r.value] = chain[0][r.value];
+  });
+}
+
 /// Combines what the lanes hold; all of them get the result.
 template <class Combiner, int Mask, class T, class L>
 TILE void combineLanes(Tile<T, L> &tile) {
@@ -110,12 +145,7 @@ TILE void combineWaves(Tile<T, L> &tile, char *scratch) {
 template <class Combiner, int Along, class T, class R, class L>
 TILE void reduce(Tile<T, R> &result, const Tile<T, L> &tile, char *scratch = nullptr) {
   constexpr int waves = bitsAlong<Along, typename L::OfWave>(0);
-  bool seen[R::registers] = {};
-  repeat<L::registers>([&](auto r) INLINE {
-    constexpr int to = broadcastRegister<L, R::rowCount, R::columnCount>(r.value);
-    result.v[to] = seen[to] ? Combiner::combine(result.v[to], tile.v[r.value]) : tile.v[r.value];
-    seen[to] = true;
-  });
+  combineRegisters<Combiner, Along>(result, tile);
   combineLanes<Combiner, bitsAlong<Along, typename L::OfLane>(0)>(result);
   if constexpr (waves != 0) {
     combineWaves<Combiner, waves>(result, scratch);
@@ -129,10 +159,9 @@ TILE void reduce(Tile<T, R> &result, const Tile<T, L> &tile, Place<S> scratch) {
 /// Whether an element that the wave holds is not zero: the same in all lanes.
 template <class T, class L>
 TILE bool isAny(const Tile<T, L> &tile) {
-  unsigned found = 0;
-  repeat<L::registers>([&](auto r) INLINE { found |= unsigned(tile.v[r.value] != T(0)); });
-  repeat<__builtin_popcount(kWaveSize - 1)>([&](auto bit) INLINE { found |= shuffleXor<1 << bit.value>(found); });
-  return uniform(found) != 0;
+  bool found = false;
+  repeat<L::registers>([&](auto r) INLINE { found |= tile.v[r.value] != T(0); });
+  return anyLane(found);
 }
 
 //===- Who holds what -----------------------------------------------------===//
@@ -211,24 +240,107 @@ struct HoldersOfImages<L, Bits<I...>> {
   using Type = Bits<Holder<L>::of(I)...>;
 };
 
+/// Between two layouts of a wave in which bits of the lane take the place of bits of the register, whole words of 32
+/// bits: no lane needs more than what one other has.
+template <class T, class To, class From>
+struct LaneExchange {
+  static constexpr int lanes = From::OfLane::count, bits = From::OfRegister::count;
+  static constexpr int bitsOfWord = sizeof(T) == 4 ? 0 : sizeof(T) == 2 ? 1 : 2;
+  /// The bit of the register in From that is bit `lane` of the lane in To, or -1: it stays.
+  TILE_CONSTEXPR static int registerOf(int lane) {
+    const int wanted = To::OfLane::image(lane);
+    for (int bit = 0; bit < bits; bit++) {
+      if (From::OfLane::image(lane) != wanted && wanted != 0 && From::OfRegister::image(bit) == wanted) {
+        return bit;
+      }
+    }
+    return -1;
+  }
+  /// The image of a bit of the register once lanes have exchanged.
+  TILE_CONSTEXPR static int image(int bit) {
+    for (int lane = 0; lane < lanes; lane++) {
+      if (registerOf(lane) == bit) {
+        return From::OfLane::image(lane);
+      }
+    }
+    return From::OfRegister::image(bit);
+  }
+  /// The register that holds then what register r of To is to hold, or -1.
+  TILE_CONSTEXPR static int source(int r) {
+    int result = 0;
+    for (int to = 0; to < bits; to++) {
+      int from = 0;
+      while (from < bits && image(from) != To::OfRegister::image(to)) {
+        from++;
+      }
+      if (from == bits) {
+        return -1;
+      }
+      result |= (r >> to & 1) << from;
+    }
+    return result;
+  }
+  TILE_CONSTEXPR static bool isPossible() {
+    bool result = sizeof(T) <= 4 && bits >= bitsOfWord && lanes == To::OfLane::count && bits == To::OfRegister::count;
+    int moved = 0;
+    for (int lane = 0; result && lane < lanes; lane++) {
+      const int bit = registerOf(lane);
+      moved += bit >= 0 ? 1 : 0;
+      result = bit >= bitsOfWord || (bit < 0 && From::OfLane::image(lane) == To::OfLane::image(lane));
+    }
+    for (int r = 1; result && r < 1 << bits; r <<= 1) {
+      result = source(r) >= 0 && (r >= 1 << bitsOfWord || source(r) == r);
+    }
+    return result && moved > 0;
+  }
+};
+template <class T, class To, class From>
+TILE void exchangeLanes(Tile<T, To> &result, const Tile<T, From> &tile) {
+  using E = LaneExchange<T, To, From>;
+  constexpr int count = From::registers >> E::bitsOfWord, perWord = 1 << E::bitsOfWord;
+  uint32_t words[count];
+  repeat<count>([&](auto w)
+                    INLINE { __builtin_memcpy(&words[w.value], &tile.v[w.value * perWord], sizeof(uint32_t)); });
+  repeat<E::lanes>([&](auto lane) INLINE {
+    constexpr int bit = E::registerOf(lane.value) - E::bitsOfWord;
+    if constexpr (bit >= 0) {
+      const bool isUpper = laneId() >> lane.value & 1;
+      repeat<count / 2>([&](auto w) INLINE {
+        constexpr int low = (w.value >> bit << (bit + 1)) | (w.value & ((1 << bit) - 1)), high = low | 1 << bit;
+        const uint32_t got = shuffleXor<1 << lane.value>(isUpper ? words[low] : words[high]);
+        words[low] = isUpper ? got : words[low];
+        words[high] = isUpper ? words[high] : got;
+      });
+    }
+  });
+  repeat<count>([&](auto w) INLINE {
+    constexpr int from = E::source(w.value * perWord) / perWord;
+    __builtin_memcpy(&result.v[w.value * perWord], &words[from], sizeof(uint32_t));
+  });
+}
+
 /// The same elements in another layout of the same waves.
 template <class T, class To, class From>
 TILE void relayout(Tile<T, To> &result, const Tile<T, From> &tile) {
   static_assert(kSameType<typename To::OfWave, typename From::OfWave>,
                 "expected the same elements in each wave; others need a shared place");
-  using OfLane = typename HoldersOfImages<From, typename To::OfLane>::Type;
-  constexpr bool inLane = kSameType<typename To::OfLane, typename From::OfLane>;
-  const int mine = inLane ? 0 : mapBits<OfLane>(laneId());
-  repeat<To::registers>([&](auto r) INLINE {
-    constexpr int holder = Holder<From>::of(To::OfRegister::map(r.value));
-    static_assert(holder >= 0, "expected every element in this wave");
-    if constexpr (inLane && holder < 0x10000) {
-      result.v[r.value] = tile.v[holder];
-    } else {
-      const int at = (inLane ? laneId() << 16 : mine) ^ holder;
-      result.v[r.value] = fromLane(tile, at & 0xFFFF, at >> 16);
-    }
-  });
+  if constexpr (LaneExchange<T, To, From>::isPossible()) {
+    exchangeLanes(result, tile);
+  } else {
+    using OfLane = typename HoldersOfImages<From, typename To::OfLane>::Type;
+    constexpr bool inLane = kSameType<typename To::OfLane, typename From::OfLane>;
+    const int mine = inLane ? 0 : mapBits<OfLane>(laneId());
+    repeat<To::registers>([&](auto r) INLINE {
+      constexpr int holder = Holder<From>::of(To::OfRegister::map(r.value));
+      static_assert(holder >= 0, "expected every element in this wave");
+      if constexpr (inLane && holder < 0x10000) {
+        result.v[r.value] = tile.v[holder];
+      } else {
+        const int at = (inLane ? laneId() << 16 : mine) ^ holder;
+        result.v[r.value] = fromLane(tile, at & 0xFFFF, at >> 16);
+      }
+    });
+  }
 }
 
 /// The same elements in any other layout.

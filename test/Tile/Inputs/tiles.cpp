@@ -37,6 +37,11 @@ using Turned =
     Threads<64, 32, Register<columns(1), columns(2), columns(4), rows(32)>,
             rows(2), columns(16), rows(1), columns(8), rows(4), rows(8),
             rows(16)>::Type;
+/// As a matrix result: a lane has 2 neighbours of a row, four times.
+using Narrow =
+    Threads<64, 32, Register<columns(1), rows(32), columns(8), columns(16)>,
+            columns(2), columns(4), rows(1), rows(2), rows(4), rows(8),
+            rows(16)>::Type;
 /// A transposed fragment: 8 rows in registers, 16 columns in lanes.
 using Fragment =
     Threads<64, 32, Register<rows(1), rows(2), rows(4), columns(16)>,
@@ -198,6 +203,33 @@ void otherLanes(const bf16 *in, bf16 *out) {
   relayout(y, x);
   storeTile<8>(y, view(out, 32));
 }
+/// Lanes exchange bits, in words of two numbers and of one, there and back.
+void exchanged(const bf16 *in, bf16 *out) {
+  static_assert(LaneExchange<bf16, Blocked, Narrow>::isPossible() &&
+                LaneExchange<float, Narrow, Blocked>::isPossible() &&
+                !LaneExchange<bf16, Turned, Blocked>::isPossible());
+  Tile<bf16, Narrow> x, result;
+  Tile<bf16, Blocked> wide;
+  Tile<float, Blocked> numbers;
+  Tile<float, Narrow> back;
+  loadTile<2>(x, view(in, 32));
+  relayout(wide, x);
+  forEach<Blocked>([&](auto i, int, int)
+                       INLINE { numbers[i] = toFloat(wide[i]); });
+  relayout(back, numbers);
+  toBf16(result, back);
+  storeTile<2>(result, view(out, 32));
+}
+/// Of each wave, all 0 but for one number of one: its rows get 1.
+void any(const float *, float *out) {
+  Tile<float, Blocked> x, y;
+  fill(x, 0.0f);
+  forEach<Blocked>([&](auto i, int row, int column) INLINE {
+    x[i] = row == 20 && column == 3 ? 1.0f : 0.0f;
+  });
+  fill(y, isAny(x) ? 1.0f : 0.0f);
+  storeTile<4>(y, view(out, 32));
+}
 void otherWaves(const float *in, float *out) {
   SHARED(char, scratch, 8192);
   Tile<float, Blocked> x;
@@ -290,6 +322,11 @@ int main() {
   check<float>("largest over rows", largest,
                [](int, int c) { return valueAt(17, c) + 10000; });
   check<bf16>("other lanes", otherLanes, input);
+  check<bf16>("exchanged lanes", exchanged, input);
+  constexpr int kRowsOfWave = kWaveSize / 4; // and those 32 behind them
+  check<float>("any of a wave", any, [](int r, int) {
+    return r % 32 / kRowsOfWave == 20 / kRowsOfWave ? 1.0 : 0.0;
+  });
   check<float>("other waves", otherWaves, valueAt);
   check<bf16>("copies with limits", copied,
               [&](int r, int c) { return r < 37 && c < 24 ? input(r, c) : 0; });
