@@ -181,6 +181,8 @@ static const std::vector<Field<Target>> kTargetFields = {
           "latency of an L2 hit"),
     field("cache.line", &T::cache, &Cache::lineBytes, "B", "line of the L2",
           kPositive),
+    field("cache.sector", &T::cache, &Cache::sectorBytes, "B",
+          "part of a line that an access moves at least", kOptional),
     field("cache.llc", &T::cache, &Cache::llcBytes, "B",
           "cache between L2 and memory, 0 B for none"),
     field("cache.llc_bandwidth", &T::cache, &Cache::llcBandwidth, "B/s",

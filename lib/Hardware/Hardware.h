@@ -250,7 +250,8 @@ struct Cache {
   double l2Bandwidth = 0; // B/s, all units
   double l2LatencyClocks = 0;
   int64_t lineBytes = 0;
-  int64_t llcBytes = 0; // cache between L2 and memory, 0 = none
+  int64_t sectorBytes = 0; // of a line that an access moves at least; 0: all
+  int64_t llcBytes = 0;    // cache between L2 and memory, 0 = none
   double llcBandwidth = 0;
   double llcLatencyClocks = 0;
 };

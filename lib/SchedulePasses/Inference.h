@@ -47,6 +47,9 @@ private:
   void settleReduce(schedule::ReduceOp reduce);
   void settle();
   void demand(mlir::OpOperand &use, schedule::LayoutAttr layout);
+  // WidenAccesses.cpp: what moves to and from memory.
+  void widenStore(schedule::StoreOp store);
+  void widenLoad(schedule::LoadOp load);
   mlir::Value remake(mlir::Value value, schedule::TileType type,
                      mlir::Operation *before);
   schedule::LayoutAttr attribute(const Layout &layout) const {

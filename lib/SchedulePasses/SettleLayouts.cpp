@@ -276,6 +276,13 @@ void Inference::settle() {
     demands(op,
             [&](OpOperand &use, LayoutAttr layout) { demand(use, layout); });
   }
+  for (Operation *op : ops) {
+    if (auto store = dyn_cast<StoreOp>(op)) {
+      widenStore(store);
+    } else if (auto load = dyn_cast<LoadOp>(op)) {
+      widenLoad(load);
+    }
+  }
   auto settleType = [&](Value value) {
     auto it = layouts.find(value);
     if (it != layouts.end()) {

@@ -2,6 +2,7 @@
 // fetch is copied by lanes, queries once, keys and values in rings that share one
 // rendezvous. Both products run beside the waves and are awaited before their
 // first use; the weights go on in the registers where the softmax left them.
+// Results alone are exchanged, in front of their store.
 // RUN: echo 'module attributes {schedule.target = "h200"} {}' | %modelc-opt "--kernels-build=family=attention-prefill shape=heads:8,kv_heads:2 tile=queries:128,keys:128,waves:8" --schedule-choose-instruction --schedule-place-operands | FileCheck %s --check-prefix=PLACED
 // RUN: echo 'module attributes {schedule.target = "h200"} {}' | %modelc-opt "--kernels-build=family=attention-prefill shape=heads:8,kv_heads:2 tile=queries:128,keys:128,waves:8" --schedule-finish -o %t.mlir
 // RUN: FileCheck %s --input-file=%t.mlir --implicit-check-not=relayout
@@ -28,6 +29,8 @@
 // CHECK-NEXT: schedule.sync
 // CHECK: schedule.mma
 // CHECK: schedule.mma
+// CHECK: %[[WIDE:.*]] = schedule.relayout
+// CHECK-NEXT: schedule.store %[[WIDE]]
 
 // TEXT: waitCopies<2>();
 // TEXT-NEXT: publishShared();
