@@ -187,8 +187,8 @@ KernelOp kernels::buildAttentionPrefill(OpBuilder &builder, const Label &label,
       {{"sequence", count}, {"head", k.constant(shape.heads)}, {"tile", tiles}},
       [&](ArrayRef<Scalar> index) {
         Sequence sequence = kernel.sequences.load(k, index[0]);
-        // The latest queries see the most keys: they begin, so that units end
-        // together.
+        // The latest queries see the most keys: they begin, of as many heads
+        // as follow one another, so that units end together.
         Scalar later = index[2] + 1;
         Scalar first = k.name("first", (tiles - later) *
                                            static_cast<double>(tile.queries));
@@ -202,6 +202,9 @@ KernelOp kernels::buildAttentionPrefill(OpBuilder &builder, const Label &label,
   if (tile.workgroupsOfUnit) {
     built->setAttr("workgroups_of_unit",
                    builder.getI64IntegerAttr(tile.workgroupsOfUnit));
+  }
+  if (tile.headsTogether) {
+    built->setAttr("ordered", builder.getI64IntegerAttr(tile.headsTogether));
   }
   if (tile.hasRoles) {
     built->setAttr("roles", builder.getBoolAttr(true));

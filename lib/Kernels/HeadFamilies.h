@@ -101,6 +101,9 @@ struct PrefillTile {
   /// Of 8 elements of a lane, those whose exponentials the vector units take.
   int64_t fmaExponentials = 0;
   int64_t workgroupsOfUnit = 0; ///< as of LinearTile
+  /// Heads whose tiles of queries follow one another, latest queries of all of
+  /// them first; 0: all tiles of a head follow one another.
+  int64_t headsTogether = 0;
 };
 
 /// Arguments: q, k_cache, v_cache, [q_scale], [k_scale, v_scale], starts,

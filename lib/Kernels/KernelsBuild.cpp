@@ -254,6 +254,7 @@ static void buildPrefillKernel(const Request &r) {
   tile.isAhead = s.flag("ahead");
   tile.hasRoles = s.flag("roles");
   tile.fmaExponentials = s.integer("fma_exponentials", 0);
+  tile.headsTogether = s.integer("together", 0);
   buildAttentionPrefill(r.builder, r.label, r.heads(), tile, r.step());
 }
 

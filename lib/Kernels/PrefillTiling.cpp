@@ -19,6 +19,8 @@ using namespace modelc::kernels;
 
 /// New tokens of the one sequence at which tiles are judged.
 static constexpr int64_t kJudgedTokens = 4096;
+/// Keys at which heads that share L2 are counted where more may come.
+static constexpr int64_t kMostKeysTogether = 16384;
 
 //===----------------------------------------------------------------------===//
 // What fits
@@ -235,6 +237,21 @@ SmallVector<PrefillTile> Tiling::waveTiles(const HeadShape &shape) const {
   return tiles;
 }
 
+/// As many heads as leave their keys and values in half of L2, while tiles of
+/// all of them are walked; whole heads of each chiplet.
+int64_t Tiling::headsTogether(const HeadShape &shape, StepRange sizes) const {
+  int64_t chiplets = std::max<int64_t>(target.execution.chiplets, 1);
+  if (shape.heads % chiplets != 0) {
+    return 0;
+  }
+  int64_t keys = std::min(sizes.longest.maximum, kMostKeysTogether);
+  int64_t bytes = keys * shape.cacheColumns() * bitsOf(shape.cacheElement) / 8;
+  int64_t fit =
+      target.cache.l2Bytes / chiplets / 2 / std::max<int64_t>(bytes, 1);
+  return std::min(shape.heads / chiplets,
+                  std::max<int64_t>(fit, 1) * shape.group());
+}
+
 SmallVector<PrefillTile> Tiling::candidates(const HeadShape &shape) const {
   const EngineAttention *engine = options.attention;
   SmallVector<PrefillTile> tiles;
@@ -337,6 +354,9 @@ Chosen<PrefillTile> Tiling::prefill(OpBuilder &builder, const HeadShape &shape,
                                     StepRange sizes) const {
   // A model has one shape of heads: all are judged.
   SmallVector<PrefillTile> tiles = candidates(shape);
+  for (PrefillTile &tile : tiles) {
+    tile.headsTogether = headsTogether(shape, sizes);
+  }
   if (!options.evaluate || tiles.size() == 1) {
     return {tiles[0], describe(tiles[0])};
   }

@@ -121,6 +121,7 @@ public:
   RopeTile append(const HeadShape &shape, bool isDecode) const;
   /// Candidates in order, most queries first.
   llvm::SmallVector<PrefillTile> candidates(const HeadShape &shape) const;
+  int64_t headsTogether(const HeadShape &shape, StepRange sizes) const;
   /// Heads with what a tile multiplies: powers and values have 8 bits as
   /// queries do where the matrix unit reads such values as they lie, or shared
   /// memory transposes them.

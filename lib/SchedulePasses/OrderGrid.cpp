@@ -32,9 +32,10 @@ LogicalResult modelc::orderGrid(KernelOp kernel, const Target &target) {
   bool isOrdered =
       grid.getInductionVars().size() == 2 || kernel->hasAttr("ordered");
   if (!grid.getOrder() && multiplies && isOrdered) {
+    auto rows = kernel->getAttrOfType<IntegerAttr>("ordered");
     grid.setOrder(
         ArrayRef<int64_t>{std::max<int64_t>(target.execution.chiplets, 1),
-                          target.tileRowsOfChiplet()});
+                          rows ? rows.getInt() : target.tileRowsOfChiplet()});
   }
   return checkCluster(kernel);
 }

@@ -1,6 +1,8 @@
 // RUN: %modelc-opt %s --schedule-order-grid | FileCheck %s
 // Products of two dimensions are ordered by chiplet and groups of rows; an order
-// that is given stays.
+// that is given stays. Prefill names heads that follow one another.
+// RUN: echo 'module attributes {schedule.target = "h200"} {}' | %modelc-opt "--kernels-build=family=attention-prefill shape=heads:8,kv_heads:2 tile=queries:64,keys:64,together:4" --schedule-order-grid | FileCheck %s --check-prefix=HEADS
+// HEADS: on workgroups attributes {order = array<i64: 1, 4>}
 
 module attributes {schedule.target = "mi355x"} {
 // CHECK-LABEL: @product
