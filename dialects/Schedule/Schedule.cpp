@@ -171,6 +171,11 @@ static unsigned bitsOf(Type type) {
              : packedNumbers(type) * numberType(type).getIntOrFloatBitWidth();
 }
 
+bool schedule::startsNextLate(KernelOp kernel) {
+  return kernel.walk([](MmaOp) { return WalkResult::interrupt(); })
+      .wasInterrupted();
+}
+
 bool schedule::holdsScales(TileType place) {
   return packedNumbers(place.getElementType()) == kScalesPerWord;
 }

@@ -29,7 +29,7 @@ static double partBeside(const Launched &running, const Launched &next,
 double earlyBytes(const Launched &running, const KernelTime &time,
                   const Launched &next, const Target &target) {
   double asked = next.work.earlyBytes();
-  if (asked <= 0 || !target.launch.startsEarly) {
+  if (asked <= 0 || !target.launch.startsEarly || running.work.startsNextLate) {
     return 0;
   }
   double rate = target.memory.bandwidth * target.efficiency.read;

@@ -222,6 +222,7 @@ LogicalResult KernelReader::expectScalars() {
 LogicalResult KernelReader::readGrid() {
   LoopOp loop = kernel.getGrid();
   grid = iterations.levels({loop});
+  work.startsNextLate = startsNextLate(kernel);
   work.follows = loop.getPersistent() && !loop.getCarried().empty();
   for (const Level &level : grid) {
     FailureOr<Trips> trips = iterations.trips(level, iterations.knownSizes());

@@ -88,6 +88,7 @@ LogicalResult KernelPrinter::printStore(StoreOp op) {
   if (failed(verifyExtents(access))) {
     return failure();
   }
+  startNextKernel();
   if (!access.tile) {
     line((op.getAdd() ? "addScalar(" : "storeScalar(") + originText(access) +
          ", " + text(op.getValue()) + ");");

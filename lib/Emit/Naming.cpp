@@ -16,7 +16,8 @@ using namespace modelc::schedule;
 
 /// What the emitted text calls, and words of the language.
 static constexpr StringLiteral kReserved =
-    "absolute addTile arrive auto bf16 bf16x2 bf16x32 bitsAs bool break case "
+    "absolute addTile arrive auto awaitEarlierKernels bf16 bf16x2 bf16x32 "
+    "bitsAs bool break case "
     "ceil ceilDiv char chipletOrder columns computeFirst const continue "
     "copyBox copySign copyTile cos default delete do double e2m3x32 e3m2x32 "
     "e4m3x4 e8m0x4 else erf exp exp2 f16 f32x2 f32x32 f4x2 f8 false fill "
@@ -24,7 +25,8 @@ static constexpr StringLiteral kReserved =
     "inline int int64_t isAny kInfinity kNaN laneId loadScalar loadShared "
     "loadTensor loadTile log log2 long lookup maximum minimum mma new offset "
     "operator power reduce register relayout return roundEven rows rsqrt "
-    "shared short signed sin sizeof sqrt static storeScalar storeShared "
+    "shared short signed sin sizeof sqrt startNextKernel static storeScalar "
+    "storeShared "
     "storeTile struct switch sync tanhOf template tensor this threadId "
     "toBf16 toE2m3x32 toE3m2x32 toF16 toF4x2 toF8 toFloat true typename "
     "uniformWaveId union unroll unsigned using view void waveId while "

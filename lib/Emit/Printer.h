@@ -77,6 +77,8 @@ private:
   std::string signature();
   void printStorage();
   void followEarlierKernels();
+  bool startsNextAtStore();
+  void startNextKernel();
   void printSharedPlaces();
   void printTensorPlaces();
   bool multipliesInPairs();
@@ -181,8 +183,9 @@ private:
   llvm::DenseSet<mlir::Value> inPlace; ///< read from their place by a product
   std::string usings, body, waveName;
   unsigned depth = 0;
-  schedule::RoleOp walking; ///< the role whose walk over tiles is printed
-  bool isOneThread = false; ///< the text around is run by one thread alone
+  schedule::RoleOp walking;   ///< the role whose walk over tiles is printed
+  bool isOneThread = false;   ///< the text around is run by one thread alone
+  bool nextIsStarted = false; ///< the kernel behind this one
 };
 
 } // namespace modelc

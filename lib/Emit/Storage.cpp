@@ -177,8 +177,23 @@ void KernelPrinter::printTensorPlaces() {
 
 /// Before tensor memory, which an earlier kernel may still ask for.
 void KernelPrinter::followEarlierKernels() {
-  line("followEarlierKernels();");
+  line(startsNextAtStore() ? "awaitEarlierKernels();"
+                           : "followEarlierKernels();");
   printTensorPlaces();
+}
+
+bool KernelPrinter::startsNextAtStore() {
+  return target.launch.startsEarly && startsNextLate(kernel);
+}
+
+/// In front of the first store: the next kernel may come. A persistent
+/// workgroup leaves it no unit before it ends.
+void KernelPrinter::startNextKernel() {
+  if (startsNextAtStore() && !nextIsStarted &&
+      !kernel.getGrid().getPersistent()) {
+    line("startNextKernel();");
+    nextIsStarted = true;
+  }
 }
 
 void KernelPrinter::printStorage() {

@@ -6,6 +6,7 @@
 //
 //   WORKGROUP(threads, perUnit) name(arguments) {...}     a kernel
 //   followEarlierKernels()           first of all that touches memory: this kernel may have been started early
+//   awaitEarlierKernels() ... startNextKernel()           the same in two steps
 //   prefetchRows<rows, columns, threads>(first, stride, limit)      before it: what no earlier kernel writes, into L2
 //   copyTile<Waves>(place, view)     asynchronous; one entry of waitCopies for each call
 //   copyBox(place, map, x, y[, z], barriers[trip])        through a tensor map; arrives as bytes
@@ -63,6 +64,9 @@ TILE void followEarlierKernels() {
   waitPreviousKernel();
   launchNextKernel();
 }
+/// The same in two steps, where the next one is to find units free.
+TILE void awaitEarlierKernels() { waitPreviousKernel(); }
+TILE void startNextKernel() { launchNextKernel(); }
 
 //===- Elements -----------------------------------------------------------===//
 
