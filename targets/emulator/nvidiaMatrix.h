@@ -235,6 +235,8 @@ namespace modelc {
 
 /// The emulator computes in the order of the text.
 DEV void holdBack(float) {}
+DEV void makeHere(uint32_t &) {}
+DEV void makeHere(float &) {}
 
 DEV void loadMatrix4(uint32_t (&r)[4], const void *row) {
   auto words = emulator::nvidia::loadMatrix4("loadMatrix4", row, false);

@@ -47,6 +47,7 @@
 //   mmaBf16(float (&d)[4], a[4], b[2])  mmaFp8(...)      m16n8k16, m16n8k32: d += a b
 //   wgmmaFence()  wgmmaCommit()  wgmmaWait<pending>(accumulators and operands...)
 //   holdBack(x)  what x is made of stays in front of the wait that follows
+//   makeHere(word)  its register holds it from here on
 //   wgmmaBf16<N[, MajorA, MajorB]>(float (&d)[N/2], descriptorA, descriptorB, add)      m64 k16
 //   wgmmaBf16<N[, MajorB]>(float (&d)[N/2], const u32 (&a)[4], descriptorB, add)
 //   wgmmaFp8<N>(...)            the same two forms, m64 k32, K-major; N 8 16 32 64 128 256

@@ -131,11 +131,24 @@ TILE void mma(Tile<float, LC> &c, Place<SA> a, Place<SB> b, bool add = true) {
   wgmmaCommit();
 }
 
+/// The registers of a tile: those of numbers narrower than a register hold several.
+template <class L>
+TILE auto registersOf(Tile<float, L> &tile) -> float (&)[L::registers] {
+  return tile.v;
+}
+template <class T, class L>
+TILE auto registersOf(Tile<T, L> &tile) -> uint32_t (&)[L::registers * sizeof(T) / 4] {
+  return *(uint32_t (*)[L::registers * sizeof(T) / 4])(tile.v);
+}
+
 /// The same with a in registers: [fragment][repeats along K][repeats along M].
 template <class I, bool BTransposed = false, class T, class LC, class LA, class SB>
 TILE void mma(Tile<float, LC> &c, const Tile<T, LA> &a, Place<SB> b, bool add = true) {
   constexpr int width = columnsOfGroup<LC>(), steps = LA::columnCount / I::k;
   constexpr int partsN = LC::registers / (width / 2) / (LA::registers / (I::a * steps));
+  // Between the products nothing is packed: each would wait for the one before it.
+  auto &words = registersOf(const_cast<Tile<T, LA> &>(a));
+  repeat<sizeof(words) / sizeof(words[0])>([&](auto i) INLINE { makeHere(words[i.value]); });
   wgmmaFence();
   forEachGroupPart<LC>([&](auto first, int, int column) INLINE {
     constexpr int i = first.value / (width / 2) / partsN;
@@ -148,16 +161,6 @@ TILE void mma(Tile<float, LC> &c, const Tile<T, LA> &a, Place<SB> b, bool add = 
     });
   });
   wgmmaCommit();
-}
-
-/// The registers of a tile: those of numbers narrower than a register hold several.
-template <class L>
-TILE auto registersOf(Tile<float, L> &tile) -> float (&)[L::registers] {
-  return tile.v;
-}
-template <class T, class L>
-TILE auto registersOf(Tile<T, L> &tile) -> uint32_t (&)[L::registers * sizeof(T) / 4] {
-  return *(uint32_t (*)[L::registers * sizeof(T) / 4])(tile.v);
 }
 
 /// What makes these numbers stays in front of the wait that follows.

@@ -3,7 +3,7 @@
 // Included by instructions.cuh. MODELC_LIST_n is the text "%0,...,%n-1";
 // MODELC_ARRAY_n(constraint, array, first) the n operands of an array;
 // keep() tells the compiler that an asynchronous instruction wrote an array;
-// holdBack() that what it computes comes first.
+// holdBack() that what it computes comes first; makeHere() that a word is whole.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TARGETS_NVIDIA_REGISTERS_CUH
@@ -59,6 +59,10 @@ DEV void keep(uint32_t (&values)[N]) {
     asm volatile("" : "+r"(values[i])::"memory");
   }
 }
+
+/// The register holds the word from here on: what packs it stands above.
+DEV void makeHere(uint32_t &word) { asm volatile("" : "+r"(word)); }
+DEV void makeHere(float &word) { asm volatile("" : "+f"(word)); }
 
 /// Nothing that `value` is made of sinks below this point: ptxas moves a wait for products up, in front of all that
 /// could run beside them, but not over an instruction that may take time. This one takes none, and only of no number.
