@@ -125,6 +125,7 @@ struct Step {
   double extraLatency = 0; // clocks: lookups of a page table
   bool meetsPeer = false;  // a signal to another device, or a read from it
   double syncs = 0;
+  double laneCopies = 0; // of 16 bytes, by all lanes
   Amounts amounts;
   llvm::SmallVector<Edge, 4> after;
 };

@@ -52,8 +52,8 @@ double Rates::matrixEfficiency(llvm::StringRef type) const {
   return view == View::Bound ? 1 : valueFor(target.efficiency.matrix, type, 1);
 }
 
-bool Rates::stalls() const {
-  return view != View::Bound && target.execution.exp2StallsMatrix;
+double Rates::stalls() const {
+  return view != View::Bound ? target.execution.exp2StallsMatrix : 0;
 }
 
 /// Amount over rate; a machine without the unit has none of its work.
@@ -80,7 +80,7 @@ Clocks Rates::clocksOf(const Amounts &amounts) const {
   set(Resource::Vector, over(amounts.vector, execution.fp32FlopPerClock / 2));
   double exponentials = over(amounts.exp2, execution.exp2PerClock);
   set(Resource::Exp2, exponentials);
-  clocks[unsigned(Resource::Matrix)] += stalls() ? exponentials : 0;
+  clocks[unsigned(Resource::Matrix)] += stalls() * exponentials;
   set(Resource::Convert, over(amounts.convert, execution.convertPerClock));
   set(Resource::Shared, over(amounts.sharedBytes, target.shared.bytesPerClock) +
                             amounts.sharedClocks);

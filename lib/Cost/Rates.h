@@ -26,8 +26,8 @@ struct Rates {
         const Traffic &traffic);
   /// Part of the peak that matrix work of a type reaches.
   double matrixEfficiency(llvm::StringRef type) const;
-  /// Whether exponentials and products take turns.
-  bool stalls() const;
+  /// The part of exponentials that products wait for.
+  double stalls() const;
   /// B/s of device memory for an access.
   double memoryRate(const Access &access) const;
   /// Clocks of the resources of one unit, and of the device for the bytes of

@@ -101,8 +101,10 @@ void KernelReader::addMove(Operation *op, const Work &amount, Step &step) {
   }
   if (isa<ReduceOp, RelayoutOp>(op)) {
     step.kind = StepKind::Exchange;
-  } else if (isa<CopyOp>(op)) {
+  } else if (auto copy = dyn_cast<CopyOp>(op)) {
     step.kind = touches(Space::Tensor) ? StepKind::Shared : StepKind::Copy;
+    constexpr double kCopyBytes = 16;
+    step.laneCopies = copy.getBox() ? 0 : amount.amount / kCopyBytes;
   } else if (!isa<MmaOp>(op)) {
     bool global = touches(Space::Global);
     step.kind = !global           ? StepKind::Shared

@@ -139,6 +139,31 @@ StepTime RoundTimer::timeOfStep(const Step &step, const Body &block,
   }
 }
 
+/// For which a group of waves issues a step at least, where a scheduler has few
+/// of its waves: each instruction waits for one before it. Descriptors are made
+/// around a product, addresses and limits around a copy of a lane.
+double RoundTimer::issueClocks(const Step &step, unsigned groups) const {
+  constexpr double kAroundProduct = 8, kAroundCopy = 9;
+  const Execution &execution = rates.target.execution;
+  // Of roles, those that multiply are groups of one wave of each scheduler.
+  double waves = groups > 1 ? double(execution.schedulersPerUnit * groups)
+                            : double(work.waves);
+  double ofScheduler =
+      std::max(1.0, waves / groups / double(execution.schedulersPerUnit));
+  double between = execution.waveIssueClocks / ofScheduler;
+  if (between <= 1) {
+    return 0;
+  }
+  double lanes = double(execution.waveSize) * waves;
+  double ofLanes = step.kind == StepKind::Vector ? step.amounts.vector
+                   : step.kind == StepKind::Copy ? kAroundCopy * step.laneCopies
+                                                 : 0;
+  double instructions = step.kind == StepKind::MatrixRun
+                            ? kAroundProduct * double(step.pieces)
+                            : ofLanes / lanes;
+  return instructions * ofScheduler * between * step.executions;
+}
+
 /// A trip of all workgroups of a unit. None where many groups fill each other's
 /// gaps, or where one unit is asked so much more than dependences take that
 /// nothing else can matter.
@@ -172,6 +197,8 @@ double RoundTimer::simulate(const Body &block,
     if (step.kind == StepKind::Loop) {
       demand.duration = time.occupancy;
     } else {
+      demand.issue = issueClocks(step, unit.groups);
+      demand.duration = step.kind == StepKind::Vector ? demand.issue : 0;
       demand.clocks = clocksOfOne(step);
       for (unsigned i = 0; i < kResources; ++i) {
         bool ofDevice = Resource(i) == Resource::LastLevel ||

@@ -30,6 +30,7 @@ private:
                       llvm::ArrayRef<BlockTime> blocks) const;
   double latencyOf(const Step &step) const;
   unsigned groupsOf(const Body &block) const;
+  double issueClocks(const Step &step, unsigned groups) const;
   double simulate(const Body &block, llvm::ArrayRef<StepTime> times) const;
   void timeBlock(unsigned number, Others others,
                  std::vector<BlockTime> &blocks) const;

@@ -233,7 +233,8 @@ void Simulator::issue(Thread &thread) {
   if (step.kind != StepKind::Signal) {
     bool rendezvous =
         step.kind == StepKind::Exchange || step.kind == StepKind::Sync;
-    thread.clock = demand.inOrder ? run.end : run.issued;
+    thread.clock =
+        std::max(run.issued + demand.issue, demand.inOrder ? run.end : 0);
     thread.clock += rendezvous ? demand.latency : 0;
   }
   thread.passed += step.kind == StepKind::Sync;

@@ -11,7 +11,8 @@ namespace modelc {
 struct StepDemand {
   Clocks clocks{};      // of each unit
   double latency = 0;   // from then until others can use the result
-  double duration = 0;  // of a nested loop, on no unit
+  double duration = 0;  // at least: of a nested loop, of a wave that is alone
+  double issue = 0;     // for which its stream issues it
   bool inOrder = false; // its stream waits until it is over
 };
 

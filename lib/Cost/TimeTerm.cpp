@@ -70,7 +70,7 @@ static std::string demand(Resource resource, const Body &block,
                                       bytes ? bytes->memory / all : 0,
                                       a.linkBytes};
     amount += step.executions * perResource[unsigned(resource)];
-    exponentials += rates.stalls() ? step.executions * a.exp2 : 0;
+    exponentials += rates.stalls() * step.executions * a.exp2;
   }
   switch (resource) {
   case Resource::Matrix:

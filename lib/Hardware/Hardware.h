@@ -89,7 +89,8 @@ struct Execution {
   bool addsRoundingDown = false; // so that x + 1.5 * 2^23 holds floor(x)
   double fp32FlopPerClock = 0;   // of one unit, an fma counts two
   double exp2PerClock = 0;       // of one unit
-  bool exp2StallsMatrix = false; // no kernel multiplies beside exponentials
+  double waveIssueClocks = 0;    // between instructions of one wave alone; 0: 1
+  double exp2StallsMatrix = 0;   // part of exponentials that products wait for
   double convertPerClock = 0;    // narrowing float conversions of one unit
 
   /// Registers of a lane of each of so many waves that fill a unit.

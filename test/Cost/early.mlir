@@ -13,6 +13,10 @@
 // RUN: %modelc-opt %t.mlir --schedule-print-cost="target=toy targets-dir=%src_root/test/targets sizes=tokens:100" -o /dev/null | FileCheck %s --check-prefix=FULL
 // FULL: linear: 4 x 54.93 us
 
+// One that multiplies starts the next one when it stores: none of it runs beside.
+// RUN: sed -e '/^    .start = /a %z = schedule.map () {^bb0(%r: index, %q: index): %f = arith.constant 0.0 : f32 schedule.yield %f : f32} : () -> (!schedule.tile<16x16xf32>)' -e '/^    .start = /a %lies = schedule.alloc : !schedule.tile<16x16xbf16, shared>' -e '/^    .start = /a %x2 = schedule.load %lies[] : !schedule.tile<16x16xbf16, shared> -> !schedule.tile<16x16xbf16, register>' -e '/^    .start = /a %mm = schedule.mma %z, %x2, %x2 : !schedule.tile<16x16xf32>, !schedule.tile<16x16xbf16, register>, !schedule.tile<16x16xbf16, register> -> !schedule.tile<16x16xf32>' %s > %t.mlir
+// RUN: %modelc-opt %t.mlir --schedule-print-cost="target=toy targets-dir=%src_root/test/targets sizes=tokens:100" -o /dev/null | FileCheck %s --check-prefix=FULL
+
 schedule.kernel @exchange(%x: !schedule.buffer<?x64xf32>, %tokens: index) guard [] attributes {waves = 4 : i64} {
   %c0 = arith.constant 0 : index
   %c10 = arith.constant 10 : index

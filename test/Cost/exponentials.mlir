@@ -1,5 +1,5 @@
 // RUN: %modelc-opt %s --schedule-print-cost="target=toy targets-dir=%src_root/test/targets sizes=m:128 explain" -o /dev/null | FileCheck %s
-// RUN: rm -rf %t && mkdir %t && sed 's/^exp2 = /exp2_stalls_matrix = true\n&/' %src_root/test/targets/toy.toml > %t/toy.toml
+// RUN: rm -rf %t && mkdir %t && sed 's/^exp2 = /exp2_stalls_matrix = 1\n&/' %src_root/test/targets/toy.toml > %t/toy.toml
 // RUN: %modelc-opt %s --schedule-print-cost="target=toy targets-dir=%t sizes=m:128 explain" -o /dev/null | FileCheck %s --check-prefix=STALLS
 // Exponentials that the vector units take leave their own unit to the others.
 

@@ -1,4 +1,5 @@
 // RUN: %modelc-opt %s --schedule-print-cost="target=%S/Inputs/toy-phases.toml targets-dir=%src_root/test/targets explain" -o /dev/null | FileCheck %s
+// RUN: %modelc-opt %s --schedule-print-cost="target=%S/Inputs/toy-phases.toml targets-dir=%src_root/test/targets set=execution.wave_issue=5clk explain" -o /dev/null | FileCheck %s --check-prefix=ALONE
 // A chosen kernel is followed event by event: two groups of four waves, each of
 // which reads for 100 clk and multiplies for 100.
 
@@ -94,3 +95,30 @@ schedule.kernel @apart() guard [] attributes {waves = 8 : i64, stage = #schedule
 // for half a tile of 8 KB at 256 B/clk that lands before each product.
 // STEP-LABEL: kernel given_sites
 // STEP: in turns on the units: 2624 clk
+
+// Four waves add up 128 x 64 numbers: 8192 / 50 op/clk when others fill their gaps,
+// alone on their schedulers 64 instructions, 5 clk one behind the other.
+// CHECK-LABEL: kernel additions
+// CHECK: in turns on the units: 163.8 clk
+// ALONE-LABEL: kernel additions
+// ALONE: in turns on the units: 320 clk
+schedule.kernel @additions() guard [] attributes {waves = 4 : i64, stage = #schedule<stage final>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c100 = arith.constant 100 : index
+  schedule.loop (%i) = (%c0) to (%c1) on workgroups {
+    %zero = schedule.map () {
+    ^bb0(%r: index, %q: index):
+      %z = arith.constant 0.0 : f32
+      schedule.yield %z : f32
+    } : () -> (!schedule.tile<128x64xf32, register>)
+    %c = schedule.loop (%t) = (%c0) to (%c100) on sequence carry(%acc = %zero) : !schedule.tile<128x64xf32, register> {
+      %s = schedule.map (%acc) {
+      ^bb0(%a: f32, %r: index, %q: index):
+        %two = arith.addf %a, %a : f32
+        schedule.yield %two : f32
+      } : (!schedule.tile<128x64xf32, register>) -> !schedule.tile<128x64xf32, register>
+      schedule.yield %s : !schedule.tile<128x64xf32, register>
+    }
+  }
+}
