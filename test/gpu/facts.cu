@@ -247,6 +247,45 @@ void printStream(const char *from, int64_t bytes, int perUnit) {
   row(text, bytes / seconds * 1e-12, "TB/s");
 }
 
+/// The same by `units` workgroups of `threads`, each alone on a unit.
+template <int Flying>
+__global__ void streamAlone(const char *from, int64_t bytes) {
+  extern __shared__ __attribute__((aligned(16))) char slots[];
+  const int piece = blockDim.x * 16;
+  const int64_t all = int64_t(gridDim.x) * piece;
+  int64_t at = int64_t(blockIdx.x) * piece + threadIdx.x * 16;
+  char *const own = slots + threadIdx.x * 16;
+  int slot = 0;
+  for (int i = 0; i < Flying - 1; ++i, at += all) {
+    copyAsync16(own + i * piece, from + at, at < bytes);
+    commitCopies();
+  }
+  for (; at < bytes + (Flying - 1) * all; at += all) {
+    copyAsync16(own + (slot + Flying - 1) % Flying * piece,
+                from + (at < bytes ? at : 0), at < bytes);
+    commitCopies();
+    waitCopies<Flying - 1>();
+    slot = (slot + 1) % Flying;
+  }
+}
+template <int Flying>
+void printAlone(const char *from, int64_t bytes, int units) {
+  constexpr int kShared = 128 << 10, kWordBytes = 16;
+  const int threads = kShared / kWordBytes / Flying;
+  check(cudaFuncSetAttribute(streamAlone<Flying>,
+                             cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             kShared),
+        "shared memory");
+  double seconds = secondsOf(2, [&](int, cudaStream_t stream_) {
+    streamAlone<Flying><<<units, threads, kShared, stream_>>>(from, bytes);
+  });
+  char text[128];
+  std::snprintf(text, sizeof text,
+                "read rate of one unit of %d, %d threads, 128 KiB in flight",
+                units, threads);
+  row(text, bytes / seconds / units * 1e-9, "GB/s");
+}
+
 __global__ void readAgain(const uint4 *from, int count, int rounds,
                           uint32_t *out) {
   uint32_t own = 0;
@@ -313,6 +352,10 @@ int main() {
   printStream<20>(memory, bytes, 4);
   printStream<8>(memory, bytes, 8);
   printStream<8>(memory, bytes, 12);
+  for (int units : {16, 66, 80, 100, 132}) {
+    printAlone<64>(memory, bytes, units);
+    printAlone<16>(memory, bytes, units);
+  }
   for (int mebi : {8, 24, 36}) {
     char text[96];
     int count = mebi << 16, rounds = 16;
