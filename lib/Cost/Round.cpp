@@ -150,9 +150,8 @@ double RoundTimer::issueClocks(const Step &step, unsigned groups) const {
                             : double(work.waves);
   double ofScheduler =
       std::max(1.0, waves / groups / double(execution.schedulersPerUnit));
-  double between = execution.waveIssueClocks / ofScheduler;
-  if (between <= 1) {
-    return 0;
+  if (execution.waveIssueClocks <= ofScheduler) {
+    return 0; // others fill the gaps
   }
   double lanes = double(execution.waveSize) * waves;
   double ofLanes = step.kind == StepKind::Vector ? step.amounts.vector
@@ -161,7 +160,7 @@ double RoundTimer::issueClocks(const Step &step, unsigned groups) const {
   double instructions = step.kind == StepKind::MatrixRun
                             ? kAroundProduct * double(step.pieces)
                             : ofLanes / lanes;
-  return instructions * ofScheduler * between * step.executions;
+  return instructions * execution.waveIssueClocks * step.executions;
 }
 
 /// A trip of all workgroups of a unit. None where many groups fill each other's

@@ -215,41 +215,10 @@ double latency(size_t bytes) {
   return clocks;
 }
 
-/// Workgroups of 128 threads keep `Flying` words of 16 bytes a thread on their
-/// way to shared memory.
+/// Workgroups keep `Flying` words of 16 bytes a thread on their way to shared
+/// memory.
 template <int Flying>
 __global__ void stream(const char *from, int64_t bytes) {
-  __shared__ __attribute__((aligned(16))) char to[Flying][2048];
-  const int64_t all = int64_t(gridDim.x) * 2048;
-  int64_t at = int64_t(blockIdx.x) * 2048 + threadIdx.x * 16;
-  int slot = 0;
-  for (int i = 0; i < Flying - 1; ++i, at += all) {
-    copyAsync16(&to[i][threadIdx.x * 16], from + at, at < bytes);
-    commitCopies();
-  }
-  for (; at < bytes + (Flying - 1) * all; at += all) {
-    copyAsync16(&to[(slot + Flying - 1) % Flying][threadIdx.x * 16],
-                from + (at < bytes ? at : 0), at < bytes);
-    commitCopies();
-    waitCopies<Flying - 1>();
-    slot = (slot + 1) % Flying;
-  }
-}
-template <int Flying>
-void printStream(const char *from, int64_t bytes, int perUnit) {
-  double seconds = secondsOf(2, [&](int, cudaStream_t stream_) {
-    stream<Flying><<<132 * perUnit, 128, 0, stream_>>>(from, bytes);
-  });
-  char text[128];
-  std::snprintf(text, sizeof text,
-                "read rate with %d KiB in flight on a unit, %d workgroups",
-                Flying * 2 * perUnit, perUnit);
-  row(text, bytes / seconds * 1e-12, "TB/s");
-}
-
-/// The same by `units` workgroups of `threads`, each alone on a unit.
-template <int Flying>
-__global__ void streamAlone(const char *from, int64_t bytes) {
   extern __shared__ __attribute__((aligned(16))) char slots[];
   const int piece = blockDim.x * 16;
   const int64_t all = int64_t(gridDim.x) * piece;
@@ -269,15 +238,28 @@ __global__ void streamAlone(const char *from, int64_t bytes) {
   }
 }
 template <int Flying>
+void printStream(const char *from, int64_t bytes, int perUnit) {
+  double seconds = secondsOf(2, [&](int, cudaStream_t stream_) {
+    stream<Flying><<<132 * perUnit, 128, Flying * 2048, stream_>>>(from, bytes);
+  });
+  char text[128];
+  std::snprintf(text, sizeof text,
+                "read rate with %d KiB in flight on a unit, %d workgroups",
+                Flying * 2 * perUnit, perUnit);
+  row(text, bytes / seconds * 1e-12, "TB/s");
+}
+
+/// By `units` workgroups, each alone on a unit.
+template <int Flying>
 void printAlone(const char *from, int64_t bytes, int units) {
   constexpr int kShared = 128 << 10, kWordBytes = 16;
   const int threads = kShared / kWordBytes / Flying;
-  check(cudaFuncSetAttribute(streamAlone<Flying>,
+  check(cudaFuncSetAttribute(stream<Flying>,
                              cudaFuncAttributeMaxDynamicSharedMemorySize,
                              kShared),
         "shared memory");
   double seconds = secondsOf(2, [&](int, cudaStream_t stream_) {
-    streamAlone<Flying><<<units, threads, kShared, stream_>>>(from, bytes);
+    stream<Flying><<<units, threads, kShared, stream_>>>(from, bytes);
   });
   char text[128];
   std::snprintf(text, sizeof text,
