@@ -76,17 +76,7 @@ DEV T uniform(T value) {
   }
   return value;
 }
-DEV bool anyLane(bool holds) {
-  return emulator::collective<bool>("anyLane", holds, [](auto in, auto out) {
-    bool any = false;
-    for (int i = 0; i < in.size(); ++i) {
-      any |= in[i];
-    }
-    for (int i = 0; i < in.size(); ++i) {
-      out[i] = any;
-    }
-  });
-}
+using emulator::anyLane;
 /// A lane that asks for one that is not there gets its own value.
 template <typename T>
 T shuffleFrom(const char *name, T value, int lane) {

@@ -94,6 +94,19 @@ Out collective(const char *operation, const In &in, Compute compute) {
   return collective<Out>(Scope::Wave, operation, in, compute);
 }
 
+/// Whether it holds in some lane of the wave: the same in all of them.
+inline bool anyLane(bool holds) {
+  return collective<bool>("anyLane", holds, [](auto in, auto out) {
+    bool any = false;
+    for (int i = 0; i < in.size(); ++i) {
+      any |= in[i];
+    }
+    for (int i = 0; i < in.size(); ++i) {
+      out[i] = any;
+    }
+  });
+}
+
 /// Waits until `expected` threads have come. What each did before is visible to
 /// all after.
 inline void meet(Barrier &barrier, int expected, const char *what) {

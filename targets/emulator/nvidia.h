@@ -77,17 +77,7 @@ DEV bool elect() {
     }
   });
 }
-DEV bool anyLane(bool holds) {
-  return emulator::collective<bool>("anyLane", holds, [](auto in, auto out) {
-    bool any = false;
-    for (int i = 0; i < in.size(); ++i) {
-      any |= in[i];
-    }
-    for (int i = 0; i < in.size(); ++i) {
-      out[i] = any;
-    }
-  });
-}
+using emulator::anyLane;
 template <class T>
 DEV T shuffle(T value, int lane) {
   static_assert(sizeof(T) == 4 || sizeof(T) == 8, "expected 4 or 8 bytes");
