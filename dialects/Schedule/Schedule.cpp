@@ -176,6 +176,18 @@ bool schedule::startsNextLate(KernelOp kernel) {
       .wasInterrupted();
 }
 
+SmallVector<CopyOp> schedule::copiesBefore(MmaOp product) {
+  SmallVector<CopyOp> copies;
+  for (Operation *op = product->getPrevNode();
+       op && !isa<MmaOp, SyncOp, WaitOp, LoopOp, ReduceOp>(op);
+       op = op->getPrevNode()) {
+    if (auto copy = dyn_cast<CopyOp>(op)) {
+      copies.push_back(copy);
+    }
+  }
+  return copies;
+}
+
 bool schedule::holdsScales(TileType place) {
   return packedNumbers(place.getElementType()) == kScalesPerWord;
 }

@@ -112,6 +112,10 @@ namespace modelc::schedule {
 /// that are all free.
 bool startsNextLate(KernelOp kernel);
 
+/// Copies in front of a product, behind whatever holds all waves or multiplies
+/// before: those of lanes can go out between its instructions.
+llvm::SmallVector<CopyOp> copiesBefore(MmaOp product);
+
 /// Of so many elements of a lane, `fma_exponentials` of a map counts a share.
 inline constexpr int64_t kExponentialsShared = 8;
 

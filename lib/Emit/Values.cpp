@@ -245,27 +245,41 @@ bool KernelPrinter::isReadByProduct(LoadOp load) {
   return true;
 }
 
-/// In a loop whose waves read ahead, the moves since the last product go
-/// between the instructions of this one.
-void KernelPrinter::printInterleave(MmaOp op) {
+/// Reads of a wave since the last product.
+static int64_t readsBefore(MmaOp op) {
   constexpr int64_t kReadBits = 128;
-  auto loop = dyn_cast<LoopOp>(op->getParentOp());
-  if (!loop || loop.getStagger() != 1) {
-    return;
-  }
-  int64_t lanes = kernel.getWaves() * target.execution.waveSize;
-  int64_t reads = 0, copies = 0;
+  int64_t reads = 0;
   for (Operation *before = op->getPrevNode(); before && !isa<MmaOp>(before);
        before = before->getPrevNode()) {
     if (auto load = dyn_cast<LoadOp>(before)) {
       auto tile = cast<TileType>(load.getResult().getType());
       int64_t registers = tile.getLayout().getLayout().inputSize("register");
       reads += llvm::divideCeil(registers * tile.getElementBits(), kReadBits);
-    } else if (auto copy = dyn_cast<CopyOp>(before)) {
-      auto tile = cast<TileType>(copy.getDestination().getType());
-      copies +=
-          llvm::divideCeil(tile.getBytes(), lanes * target.copy.bytesPerLane);
     }
+  }
+  return reads;
+}
+
+/// Copies in front of a product go between its instructions: lanes wait where
+/// they ask for more than their unit takes in. So do reads in a loop whose
+/// waves read ahead.
+void KernelPrinter::printInterleave(MmaOp op) {
+  const MmaRow &row = *target.instruction(*op.getInstruction());
+  if (row.scope != MmaScope::Wave ||
+      target.copy.completion != Completion::Counted) {
+    return;
+  }
+  int64_t lanes = kernel.getWaves() * target.execution.waveSize;
+  auto loop = dyn_cast<LoopOp>(op->getParentOp());
+  bool readsAhead = loop && loop.getStagger() == 1;
+  int64_t reads = readsAhead ? readsBefore(op) : 0, copies = 0;
+  for (CopyOp copy : copiesBefore(op)) {
+    auto tile = cast<TileType>(copy.getDestination().getType());
+    copies +=
+        llvm::divideCeil(tile.getBytes(), lanes * target.copy.bytesPerLane);
+  }
+  if (!readsAhead && copies == 0) {
+    return;
   }
   line(llvm::formatv("interleave<{0}, {1}, {2}>();",
                      matrixInstructionsOf(op, target), reads, copies)

@@ -25,6 +25,21 @@
 // ISA: s_barrier
 // ISA: ScratchSize: 0
 //
+// Copies of the next trip go out between the products of this one.
+// RUN: %amdgpu --offload-arch=gfx950 -S %t.hip -o - | FileCheck %s --check-prefix=AMONG
+// AMONG-LABEL: linear:
+// AMONG: s_barrier
+// AMONG-NOT: buffer_load
+// AMONG: v_mfma
+// AMONG-NOT: s_barrier
+// AMONG: buffer_load_dwordx4
+// AMONG-NOT: s_barrier
+// AMONG: v_mfma
+// AMONG-NOT: s_barrier
+// AMONG: buffer_load_dwordx4
+// AMONG-NOT: s_barrier
+// AMONG: v_mfma
+//
 // CHECK: WORKGROUP(256, 1) linear(const bf16 *a, const bf16 *w, bf16 *d, int m) {
 // CHECK-NEXT: using ARing = Shared<bf16, Row<144, 288, 576, 1024, 2048, 4096, 8192>, Column<2, 4, 8, 16, 32, 64>>;
 // CHECK: SHARED_OBJECT(aRingBytes0, 16384);
@@ -36,6 +51,7 @@
 // CHECK-NEXT: sync();
 // CHECK: copyTile<4>(aRing[step + 2], view(a + offset(row, 256, depth), 256).limitRows(m - row).limitColumns(256 - depth, multipleOf<16>));
 // CHECK: mma<Mfma16x16x32Bf16>(accumulator, fragments<ATileLayout>(aRing[step]), fragments<WTileLayout>(wRing[step]));
+// CHECK-NEXT: interleave<32, 0, 8>();
 // CHECK: waitCopies<0>();
 // CHECK: storeTile<8>(result, view(d + offset(row, 256, column), 256).limitRows(m - row));
 #a = #schedule.layout<(register = [0:1, 0:2, 0:4, 0:32, 16:0, 32:0], lane = [1:0, 2:0, 4:0, 8:0, 0:8, 0:16], wave = [0:0, 64:0]) -> (row = 128, column = 64)>
