@@ -126,6 +126,9 @@ struct Step {
   bool meetsPeer = false;  // a signal to another device, or a read from it
   double syncs = 0;
   double laneCopies = 0; // of 16 bytes, by all lanes
+  /// Of a trip, asked for by copies of lanes: the step is over when the unit's
+  /// port to L2 has taken them.
+  double askedBytes = 0;
   Amounts amounts;
   llvm::SmallVector<Edge, 4> after;
 };
@@ -197,12 +200,13 @@ enum class Resource {
   Convert,
   Shared,
   TensorMemory,
-  L2,        // of one unit
+  Port,      // of one unit to L2
+  L2,        // of all units
   LastLevel, // cache between L2 and memory
   Memory,
   Link,
 };
-inline constexpr unsigned kResources = 10;
+inline constexpr unsigned kResources = 11;
 /// "matrix unit", "device memory", ...
 llvm::StringRef resourceName(Resource resource);
 

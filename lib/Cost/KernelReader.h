@@ -60,6 +60,7 @@ private:
   void addOperandEdges(mlir::Operation *op, Region region, Step &step);
   void addLoopEdges(schedule::LoopOp loop, Region region, Step &step);
   void resolveCarried(schedule::LoopOp loop, unsigned block);
+  void addAskedBytes(Body &block, llvm::ArrayRef<mlir::Operation *> ops);
   void finishBlock(unsigned block);
   void readPrefetches();
   void forward(mlir::Operation *op);

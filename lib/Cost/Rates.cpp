@@ -7,9 +7,9 @@ namespace modelc {
 
 llvm::StringRef resourceName(Resource resource) {
   static constexpr llvm::StringRef kNames[kResources] = {
-      "matrix unit",   "vector units",  "exponentials", "conversions",
-      "shared memory", "tensor memory", "L2 port",      "last-level cache",
-      "device memory", "links"};
+      "matrix unit",      "vector units",  "exponentials", "conversions",
+      "shared memory",    "tensor memory", "L2 port",      "L2",
+      "last-level cache", "device memory", "links"};
   return kNames[unsigned(resource)];
 }
 
@@ -86,7 +86,12 @@ Clocks Rates::clocksOf(const Amounts &amounts) const {
                             amounts.sharedClocks);
   set(Resource::TensorMemory,
       over(amounts.tensorBytes, target.tensorMemory.readBytesPerClock));
-  set(Resource::L2, over(amounts.globalBytes, target.l2BytesPerClock(clockHz)));
+  set(Resource::Port,
+      over(amounts.globalBytes, target.portBytesPerClock(clockHz)));
+  if (target.cache.unitBytesPerClock > 0) {
+    set(Resource::L2,
+        over(amounts.globalBytes, target.cache.l2Bandwidth) * clockHz);
+  }
   return clocks;
 }
 

@@ -112,8 +112,33 @@ IndexValues KernelReader::middleOfLoops() const {
   return values;
 }
 
+/// Who waits for the port to L2: a product for what its wave has asked for
+/// between its instructions, a copy for itself.
+void KernelReader::addAskedBytes(Body &block, ArrayRef<Operation *> ops) {
+  if (target.cache.unitBytesPerClock <= 0) {
+    return;
+  }
+  for (auto [step, op] : llvm::zip_equal(block.steps, ops)) {
+    if (step.laneCopies > 0) {
+      step.askedBytes = step.amounts.globalBytes * step.executions;
+    }
+    auto mma = dyn_cast_or_null<MmaOp>(op);
+    if (!mma || step.kind != StepKind::Matrix || !target.copy.amongProducts) {
+      continue;
+    }
+    for (CopyOp copy : copiesBefore(mma)) {
+      auto found = llvm::find(ops, copy.getOperation());
+      if (found != ops.end()) {
+        Step &asks = block.steps[found - ops.begin()];
+        step.askedBytes += std::exchange(asks.askedBytes, 0);
+      }
+    }
+  }
+}
+
 void KernelReader::finishBlock(unsigned number) {
   Body &block = work.blocks[number];
+  addAskedBytes(block, ops[number]);
   BlockEdges edges(block, target, kernel.getWaves());
   edges.addSignals();
   edges.addQueueWaits(ops[number]);

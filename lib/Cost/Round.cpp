@@ -35,6 +35,7 @@ Clocks RoundTimer::clocksOfOne(const Step &step) const {
 double RoundTimer::sharing(Resource resource, const Step &step) const {
   const Execution &execution = rates.target.execution;
   switch (resource) {
+  case Resource::L2:
   case Resource::LastLevel:
   case Resource::Memory:
   case Resource::Link:
@@ -125,10 +126,14 @@ StepTime RoundTimer::timeOfStep(const Step &step, const Body &block,
   time.occupancy *= step.executions / groups;
   time.latency = latencyOf(step) * std::min(1.0, step.executions);
   time.hold = sends ? time.occupancy : 0;
+  if (step.askedBytes > 0) {
+    time.hold = step.askedBytes / rates.target.cache.unitBytesPerClock *
+                load.perUnit / groups;
+  }
   switch (step.kind) {
   case StepKind::Matrix:
   case StepKind::Vector:
-    time.hold = time.occupancy;
+    time.hold = std::max(time.hold, time.occupancy);
     return time;
   case StepKind::Exchange:
   case StepKind::Sync:
@@ -192,7 +197,9 @@ double RoundTimer::simulate(const Body &block,
   for (auto [step, time] : llvm::zip_equal(block.steps, times)) {
     StepDemand demand;
     demand.latency = time.latency;
-    demand.inOrder = time.hold > 0;
+    demand.awaitsPort = step.askedBytes > 0;
+    demand.inOrder =
+        time.hold > 0 && !(demand.awaitsPort && step.kind == StepKind::Copy);
     if (step.kind == StepKind::Loop) {
       demand.duration = time.occupancy;
     } else {
@@ -200,9 +207,9 @@ double RoundTimer::simulate(const Body &block,
       demand.duration = step.kind == StepKind::Vector ? demand.issue : 0;
       demand.clocks = clocksOfOne(step);
       for (unsigned i = 0; i < kResources; ++i) {
-        bool ofDevice = Resource(i) == Resource::LastLevel ||
-                        Resource(i) == Resource::Memory ||
-                        Resource(i) == Resource::Link;
+        bool ofDevice =
+            Resource(i) == Resource::L2 || Resource(i) == Resource::LastLevel ||
+            Resource(i) == Resource::Memory || Resource(i) == Resource::Link;
         demand.clocks[i] *=
             step.executions / unit.groups *
             (ofDevice ? load.active / load.perUnit : double(unit.servers[i]));

@@ -46,6 +46,7 @@ struct Thread {
   double clock = 0;
   std::vector<double> arrivals; // at its syncs, with those it starts behind
   size_t passed = 0;            // of them
+  double taken = 0;             // by the port to L2, all that it has asked for
   std::optional<double> ready;  // of the next step, once that is known
 };
 
@@ -228,13 +229,17 @@ void Simulator::issue(Thread &thread) {
   Run &run = runOf(thread, trip, number);
   run.issued = *thread.ready;
   serve(demand, run, step.kind == StepKind::Copy);
+  if (step.laneCopies > 0) {
+    thread.taken = freeAt[unsigned(Resource::Port)].front();
+  }
   done[trip] = std::max(done[trip], run.end);
   // A signal follows its unit; its stream goes on.
   if (step.kind != StepKind::Signal) {
     bool rendezvous =
         step.kind == StepKind::Exchange || step.kind == StepKind::Sync;
     thread.clock =
-        std::max(run.issued + demand.issue, demand.inOrder ? run.end : 0);
+        std::max({run.issued + demand.issue, demand.inOrder ? run.end : 0,
+                  demand.awaitsPort ? thread.taken : 0});
     thread.clock += rendezvous ? demand.latency : 0;
   }
   thread.passed += step.kind == StepKind::Sync;

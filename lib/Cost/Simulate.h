@@ -14,6 +14,8 @@ struct StepDemand {
   double duration = 0;  // at least: of a nested loop, of a wave that is alone
   double issue = 0;     // for which its stream issues it
   bool inOrder = false; // its stream waits until it is over
+  /// Its stream waits until the port to L2 has what it has asked for.
+  bool awaitsPort = false;
 };
 
 /// A loop body and all that runs of it on one unit of the machine.

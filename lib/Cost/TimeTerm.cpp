@@ -35,6 +35,9 @@ static std::vector<std::string> factsOf(Resource resource, const MmaRow *row,
     return {"shared.rate"};
   case Resource::TensorMemory:
     return {"tensor_memory.read_rate"};
+  case Resource::Port:
+    return {rates.target.cache.unitBytesPerClock > 0 ? "cache.unit_rate"
+                                                     : "cache.l2_bandwidth"};
   case Resource::L2:
     return {"cache.l2_bandwidth"};
   case Resource::LastLevel:
@@ -65,6 +68,7 @@ static std::string demand(Resource resource, const Body &block,
                                       a.convert,
                                       a.sharedBytes,
                                       a.tensorBytes,
+                                      a.globalBytes,
                                       a.globalBytes,
                                       bytes ? bytes->lastLevel / all : 0,
                                       bytes ? bytes->memory / all : 0,
@@ -103,6 +107,10 @@ static Term recurrenceTerm(const Body &block, const BlockTime &time) {
             "longest cycle of latencies over the trips it spans",
             {"memory.latency", "cache.l2_latency", "shared.latency"},
             {}};
+  if (llvm::any_of(block.steps,
+                   [](const Step &step) { return step.askedBytes > 0; })) {
+    term.facts.push_back("cache.unit_rate");
+  }
   if (const MmaRow *row = rowOf(block)) {
     term.facts.push_back("mma." + row->name + ".latency");
   }

@@ -182,6 +182,10 @@ static const std::vector<Field<Target>> kTargetFields = {
           kPositive),
     field("cache.l2_bandwidth", &T::cache, &Cache::l2Bandwidth, "B/s",
           "L2 bandwidth of all units", kPositive),
+    field("cache.unit_rate", &T::cache, &Cache::unitBytesPerClock, "B/clk",
+          "what one unit takes in at most and lanes that copy wait for, absent "
+          "= its share of cache.l2_bandwidth",
+          kOptional),
     field("cache.l2_latency", &T::cache, &Cache::l2LatencyClocks, "clk",
           "latency of an L2 hit"),
     field("cache.line", &T::cache, &Cache::lineBytes, "B", "line of the L2",

@@ -164,6 +164,9 @@ struct Copy {
   bool multicast = false;      // a box can land in all workgroups of a cluster
   bool sharedToTensor = false; // shared to tensor memory
   Completion completion = Completion::Counted;
+  /// Copies of lanes go out between the instructions of the next product, as
+  /// our code asks for; not of a file: code of others may not.
+  bool amongProducts = true;
 };
 
 /// Who issues a matrix instruction and waits for it.
@@ -249,6 +252,9 @@ struct Memory {
 struct Cache {
   int64_t l2Bytes = 0;    // of the GPU, all chiplets
   double l2Bandwidth = 0; // B/s, all units
+  /// B/clk that one unit takes in at most, and at which lanes can ask: those
+  /// that copy wait until the last of them has. 0: a share of the above.
+  double unitBytesPerClock = 0;
   double l2LatencyClocks = 0;
   int64_t lineBytes = 0;
   int64_t sectorBytes = 0; // of a line that an access moves at least; 0: all
@@ -356,6 +362,8 @@ struct Target {
   /// Bytes out of L2 for each clock of a unit: its share of what L2 gives,
   /// whatever clock power leaves the units.
   double l2BytesPerClock(double clockHz) const;
+  /// Bytes that a unit takes in at most for each of its clocks.
+  double portBytesPerClock(double clockHz) const;
   /// Joules of work on the chip at a clock, over those of the facts.
   double joulesOver(double clockHz) const;
   /// The clock under matrix load of a type: measured, else boost.

@@ -65,6 +65,11 @@ double Target::l2BytesPerClock(double clockHz) const {
   return cache.l2Bandwidth / static_cast<double>(execution.units) / clockHz;
 }
 
+double Target::portBytesPerClock(double clockHz) const {
+  return cache.unitBytesPerClock > 0 ? cache.unitBytesPerClock
+                                     : l2BytesPerClock(clockHz);
+}
+
 double Target::joulesOver(double clockHz) const {
   double at = power.atClockHz > 0 ? power.atClockHz : clock.boostHz;
   return std::pow(clockHz / at, power.clockExponent);

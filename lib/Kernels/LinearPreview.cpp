@@ -115,13 +115,17 @@ void LinearPreview::addTrip(Workgroup &one, const LinearTile &tile,
   one.flop = flop;
   one.matrix = flop * matrixSlowdown / row.flopPerClock;
   one.shared = (bytes + asked) / port;
-  one.l2 = bytes / target.l2BytesPerClock(clockHz);
+  one.l2 = bytes / target.portBytesPerClock(clockHz);
   if (row.scope == MmaScope::Wave) {
     auto pipes = static_cast<double>(target.execution.matrixPipesPerUnit);
     one.matrixSharing = pipes / static_cast<double>(tile.waves);
-    // A rendezvous, the reads of both operands side by side, the products.
+    // A rendezvous, the reads of both operands side by side, the products, and
+    // lanes that wait for the port meanwhile or before.
+    double matrix = one.matrix * std::max(1.0, one.matrixSharing);
+    double waits = target.cache.unitBytesPerClock > 0 ? one.l2 : 0;
+    bool among = target.copy.amongProducts;
     one.chain = 2 * latency + asked / 2 / port +
-                one.matrix * std::max(1.0, one.matrixSharing);
+                (among ? std::max(matrix, waits) : matrix + waits);
   }
   if (shape.blockScales.isByKernel()) {
     return addScaling(one, tile, row);
@@ -175,7 +179,7 @@ void LinearPreview::addMemory(Workgroup &one, const LinearTile &tile) const {
   double width =
       isWhole ? shape.result.getIntOrFloatBitWidth() / 8.0 : 4 * products;
   one.stored = static_cast<double>(tile.m * tile.n) * width /
-               target.l2BytesPerClock(clockHz);
+               target.portBytesPerClock(clockHz);
   one.end = target.shared.latencyClocks +
             (residual > 0 ? target.memory.latencyClocks : 0);
 }
@@ -252,17 +256,19 @@ double LinearPreview::workgroupsPerUnit(const LinearTile &tile,
   return std::max(1.0, most);
 }
 
-/// Of one trip of all workgroups at the cache behind L2: what those of a
-/// chiplet share comes once to it.
-double LinearPreview::lastLevelClocks(const Workgroup &one,
-                                      const Load &load) const {
+/// Of one trip of all workgroups at L2 and the cache behind it: what those of a
+/// chiplet share comes once to that.
+double LinearPreview::cacheClocks(const Workgroup &one,
+                                  const Load &load) const {
+  double l2 =
+      load.active * (one.aBytes + one.bBytes) / target.cache.l2Bandwidth;
   if (target.cache.llcBandwidth <= 0) {
-    return 0;
+    return l2 * clockHz;
   }
   auto chiplets = static_cast<double>(target.execution.chiplets);
   double columns = std::ceil(load.active / chiplets / one.groupRows);
   double bytes = chiplets * (one.groupRows * one.aBytes + columns * one.bBytes);
-  return bytes / target.cache.llcBandwidth * clockHz;
+  return std::max(l2, bytes / target.cache.llcBandwidth) * clockHz;
 }
 
 /// The board's power allows as many joules a second: seconds of work that takes
@@ -273,7 +279,7 @@ double LinearPreview::powerSeconds(Workgroup one, double seconds,
   double joules =
       one.flop * joulesPerFlop +
       one.shared * target.shared.bytesPerClock * power.perByteShared +
-      one.l2 * target.l2BytesPerClock(clockHz) * power.perByteL2;
+      (one.aBytes + one.bBytes) * power.perByteL2;
   joules *= one.count * one.trips * target.joulesOver(clockHz);
   joules += (operands + results) * power.perByteMemory;
   double least = joules / (power.tdp - power.idle);
@@ -293,7 +299,7 @@ double LinearPreview::tripClocks(const Workgroup &one, const Load &load) const {
   double inFlight = (target.memory.latencyClocks + one.l2) /
                     static_cast<double>(std::max<int64_t>(one.slots - 1, 1));
   return std::max({matrix, load.perUnit * one.shared, load.perUnit * one.l2,
-                   lastLevelClocks(one, load),
+                   cacheClocks(one, load),
                    queuedClocks(load.active * one.memory, inFlight),
                    load.perUnit * one.scaled, one.chain});
 }
@@ -315,7 +321,7 @@ double LinearPreview::roundClocks(const Workgroup &one, const Load &load,
        load.perUnit * one.shared * one.trips,
        load.perUnit * one.scaled * one.trips,
        load.perUnit * (one.l2 * one.trips + one.stored),
-       one.trips * lastLevelClocks(one, load),
+       one.trips * cacheClocks(one, load),
        load.active * (one.trips * one.memory + one.memoryAtEnd)});
   Load alone = {1, load.active / load.perUnit};
   return std::max(all, chainClocks(one, fillsGaps ? alone : load));

@@ -41,7 +41,7 @@ private:
   Workgroup describe(const LinearTile &tile, const MmaRow &row) const;
   double workgroupsPerUnit(const LinearTile &tile, const MmaRow &row,
                            const Workgroup &one) const;
-  double lastLevelClocks(const Workgroup &one, const Load &load) const;
+  double cacheClocks(const Workgroup &one, const Load &load) const;
   double tripClocks(const Workgroup &one, const Load &load) const;
   double chainClocks(const Workgroup &one, const Load &load) const;
   double roundClocks(const Workgroup &one, const Load &load,
