@@ -4,6 +4,7 @@
 
 #include "dialects/Schedule/Schedule.h"
 #include "lib/Cost/Cost.h"
+#include "lib/Driver/EngineLayers.h"
 #include "lib/Driver/Registration.h"
 #include "lib/Driver/Stages.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -13,62 +14,6 @@
 
 using namespace mlir;
 using namespace modelc;
-
-static bool isAttention(const MeasuredRow &row) {
-  return row.kind == Measurement::Prefill || row.kind == Measurement::Decode;
-}
-
-/// What is measured alone has found nothing in its cache that it asked for
-/// while another kernel ran.
-static Target asAlone(Target target) {
-  target.launch.startsEarly = false;
-  return target;
-}
-
-/// Whether the layer is a linear of the vendor's library, as is the one before:
-/// they are known to follow each other early.
-static bool isOfLibrary(const MeasuredRow &row, const Target &target) {
-  return row.isLayer && row.isUnquantised() && target.launch.libraryGap > 0;
-}
-
-/// Kernels of an engine's layer follow one another as the engine starts them,
-/// and ask for nothing early; where nothing is quantised, each is of the
-/// library, as is the one before. Few launch early, as ours do.
-static Target asEnginesRun(const MeasuredRow &row, Target target,
-                           const EngineKernels *engine) {
-  if (engine && !engine->instructions.empty()) {
-    llvm::erase_if(target.mma, [&](const MmaRow &mma) {
-      return !llvm::is_contained(engine->instructions, mma.name);
-    });
-  }
-  Launch &launch = target.launch;
-  double gap = row.startsEarly()          ? launch.gap
-               : isOfLibrary(row, target) ? launch.libraryGap
-                                          : launch.engineGap;
-  if ((row.isLayer || isAttention(row)) && gap > 0) {
-    launch.gap = gap;
-    return asAlone(target);
-  }
-  return target;
-}
-
-/// The attention layer of the engine that was timed, or null.
-static const EngineAttention *attentionOf(const MeasuredRow &row,
-                                          const Target &target) {
-  StringRef phase = row.kind == Measurement::Prefill ? "prefill" : "decode";
-  for (const EngineAttention &engine : target.attentionEngines) {
-    if (isAttention(row) && engine.phase == phase &&
-        llvm::is_contained(engine.names, row.engine()) &&
-        llvm::is_contained(engine.caches, row.cacheType) &&
-        (engine.mostNew == 0 || row.newTokens <= engine.mostNew) &&
-        (engine.mostColumns == 0 || row.headDim <= engine.mostColumns) &&
-        (engine.mostGroup == 0 ||
-         row.heads <= engine.mostGroup * row.kvHeads)) {
-      return &engine;
-    }
-  }
-  return nullptr;
-}
 
 namespace {
 /// The rows of one shape: kernels are chosen once, for all their sizes.
@@ -181,61 +126,6 @@ static void leaveInCache(const MeasuredRow &row, const Target &target,
   }
 }
 
-/// Measured layers are a graph that is launched again and again: its first
-/// kernel follows as kernels do that the host launches.
-static double secondsOfReplay(const MeasuredRow &row, const Target &target) {
-  if (!row.isLayer && !isAttention(row)) {
-    return 0;
-  }
-  const Launch &launch = target.launch;
-  double layers = row.isLayer ? row.layersOfTurn(target.cache.l2Bytes) : 1;
-  return std::max(0.0, launch.hostLaunch - launch.gap) / layers;
-}
-
-/// What the engine's layer takes beyond a launch of ours: its own launches,
-/// each as long as a kernel that waits for memory once; what rotates queries,
-/// where memory does not bound it; turns of workgroups, one of a sequence and
-/// KV head on a unit, that are short of keys, or what heads of queries read for
-/// themselves; less the launch of what it joins without.
-static double secondsOfEngine(const EngineAttention &engine,
-                              const MeasuredRow &row, const StepCost &step,
-                              const Target &target) {
-  StringRef label = step.label;
-  const Launch &launch = target.launch;
-  if (label.ends_with("append")) {
-    double columns = double(row.rows()) * double(row.heads * row.headDim);
-    double rotation = columns * engine.rotation /
-                      double(target.execution.units) / target.clock.boostHz;
-    return engine.launches * (launch.gap + target.memory.latencyClocks /
-                                               target.clock.boostHz) +
-           std::max(0.0, rotation - step.cost.expectation.seconds);
-  }
-  if (label.ends_with("combine")) {
-    return engine.joins ? -launch.gap : 0;
-  }
-  int64_t heads = engine.isEach ? row.heads : row.kvHeads;
-  double rounds =
-      double(row.sequences) * double(heads) / double(target.execution.units);
-  double reads =
-      engine.isEach ? row.cacheBytes(heads) / target.cache.l2Bandwidth : 0;
-  return std::max(0.0, launch.gap + std::max(rounds * engine.turn, reads) -
-                           step.cost.expectation.seconds);
-}
-
-/// Where one scale serves all rows, a launch that clears it and one that reads
-/// all of the input for it come first (TensorRT-LLM, cudaFp8Utils.cu:
-/// invokeComputeFP8QuantizeScale).
-static double secondsOfTensorScale(const MeasuredRow &row,
-                                   const Target &target) {
-  if (!row.isLayer || row.type != "fp8" || row.engine() != "trtllm") {
-    return 0;
-  }
-  double bytes = 2.0 * double(row.m) * double(row.k);
-  return 2 * target.launch.gap +
-         target.memory.latencyClocks / target.clock.boostHz +
-         bytes / (target.memory.bandwidth * target.efficiency.read);
-}
-
 void ShapePredictor::predict(ModuleOp module, PlanCoster &plans,
                              RowPrediction &prediction) {
   why.clear();
@@ -252,11 +142,13 @@ void ShapePredictor::predict(ModuleOp module, PlanCoster &plans,
   for (const StepCost &step : cost->steps) {
     const Estimate &expectation = step.cost.expectation;
     prediction.seconds += expectation.seconds;
-    if (attention) {
+    bool isFirst = &step == &cost->steps.front();
+    if (engine && engine->addRate > 0 && !isFirst) {
+      prediction.seconds += secondsOfAdding(*engine, *prediction.row, step);
+    } else if (attention) {
       prediction.seconds +=
           secondsOfEngine(*attention, *prediction.row, step, target);
-    } else if (isOfLibrary(*prediction.row, target) &&
-               &step != &cost->steps.front()) {
+    } else if (isOfLibrary(*prediction.row, target) && !isFirst) {
       // What adds parts is no linear: it follows when they are stored.
       prediction.seconds += target.launch.engineGap - target.launch.libraryGap;
     }
@@ -324,24 +216,9 @@ void ShapePredictor::run() {
   }
 }
 
-/// The kernels that a linear of an engine is one of; null: like ours.
-static SmallVector<const EngineKernels *> enginesOf(const MeasuredRow &row,
-                                                    const Target &target) {
-  SmallVector<const EngineKernels *> engines;
-  for (const EngineKernels &engine : target.engines) {
-    if (row.kind == Measurement::Linear && row.type == engine.type) {
-      engines.push_back(&engine);
-    }
-  }
-  if (engines.empty()) {
-    engines.push_back(nullptr);
-  }
-  return engines;
-}
-
 /// The rows of one shape by whichever library is the fastest at each.
 static void predictShape(ArrayRef<RowPrediction *> rows, const Target &target) {
-  for (const EngineKernels *engine : enginesOf(*rows.front()->row, target)) {
+  auto predictAs = [&](const EngineKernels *engine) {
     SmallVector<RowPrediction> ofEngine;
     for (const RowPrediction *row : rows) {
       ofEngine.emplace_back().row = row->row;
@@ -353,6 +230,13 @@ static void predictShape(ArrayRef<RowPrediction *> rows, const Target &target) {
         *best = other;
       }
     }
+  };
+  std::vector<EngineKernels> engines = enginesOf(*rows.front()->row, target);
+  if (engines.empty()) {
+    predictAs(nullptr);
+  }
+  for (const EngineKernels &engine : engines) {
+    predictAs(&engine);
   }
 }
 

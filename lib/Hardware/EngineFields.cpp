@@ -12,9 +12,20 @@ static const std::vector<Field<EngineKernels>> kEngineFields = {
     field("type", &EngineKernels::type, "",
           "of the linear, as tables of measurements name it"),
     field("tiles", &EngineKernels::tiles, "",
-          "m, n, k and waves of each, absent = as ours, with all below",
+          "m, n, k and waves of each, and pieces of m and n whose copies and "
+          "products take turns; absent = as ours, with all below",
           kOptional),
     field("most_parts", &EngineKernels::mostParts, "", "of a sum", kPositive),
+    field("add_rate", &EngineKernels::addRate, "B/s",
+          "of results to which all parts are added in memory, absent = another "
+          "kernel adds them",
+          kOptional),
+    field("join", &EngineKernels::join, "s",
+          "what that takes with however few results", kOptional),
+    field(
+        "interleaves", &EngineKernels::interleaves, "",
+        "copies go out between the instructions of a product, absent = before",
+        kOptional),
     field("slots", &EngineKernels::slots, "",
           "of the ring of operands, absent = what there is room for",
           kOptional),

@@ -19,8 +19,14 @@ namespace modelc {
 struct EngineKernels {
   std::string name; // of the library
   std::string type; // of the linear, as tables of measurements name it
-  std::vector<std::vector<int64_t>> tiles; // m, n, k, waves of each; none: ours
-  int64_t mostParts = 1;                   // of a sum
+  /// m, n, k, waves of each, and pieces of m and n whose copies and products
+  /// take turns, where they do; none: as ours.
+  std::vector<std::vector<int64_t>> tiles;
+  int64_t leastParts = 1, mostParts = 1; // of a sum
+  double addRate = 0;       // B/s of results that add their parts in memory; 0:
+                            // a kernel adds them
+  double join = 0;          // s, what that takes with however few results
+  bool interleaves = false; // copies and the instructions of products
   int64_t slots = 0;      // of the ring of operands; 0: what there is room for
   int64_t groupRows = 0;  // of tiles, gone down together; 0: as ours
   int64_t workgroups = 0; // that a unit runs at once, at most; 0: no limit

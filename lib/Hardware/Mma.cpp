@@ -122,10 +122,12 @@ std::string finishMmaRow(const Execution &execution, MmaRow &row) {
 std::string checkEngineRow(const Target &target, const EngineKernels &row) {
   constexpr int64_t kMost = 4096;
   for (const std::vector<int64_t> &tile : row.tiles) {
-    if (tile.size() != 4 || llvm::any_of(tile, [](int64_t extent) {
+    bool isWhole = tile.size() == 4, isInPieces = tile.size() == 6;
+    if ((!isWhole && !isInPieces) || llvm::any_of(tile, [](int64_t extent) {
           return extent < 1 || extent > kMost;
         })) {
-      return "expected tiles of [m, n, k, waves], each from 1 to 4096";
+      return "expected tiles of [m, n, k, waves], with pieces of m and of n "
+             "behind them or not, each from 1 to 4096";
     }
   }
   bool isOurs = !row.slots && !row.groupRows && !row.workgroups;

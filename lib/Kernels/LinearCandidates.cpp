@@ -286,13 +286,23 @@ SmallVector<LinearTile> Tiling::paired(const LinearShape &shape,
 
 /// The tiles of the kernels of an engine, in all parts that these can be cut
 /// into.
-static SmallVector<LinearTile> tilesOf(const EngineKernels &kernels) {
+static SmallVector<LinearTile> tilesOf(const EngineKernels &kernels,
+                                       const Execution &execution) {
+  constexpr size_t kInPieces = 6;
   SmallVector<LinearTile> tiles;
   for (const std::vector<int64_t> &extents : kernels.tiles) {
     LinearTile tile{extents[0], extents[1], extents[2], extents[3]};
+    if (extents.size() == kInPieces) {
+      tile.piecesM = extents[4];
+      tile.piecesN = extents[5];
+      tile.groups =
+          std::max<int64_t>(1, tile.waves / execution.matrixPipesPerUnit);
+    }
     for (; tile.splits <= kernels.mostParts;
          tile.splits = nextSplits(tile.splits)) {
-      tiles.push_back(tile);
+      if (tile.splits >= kernels.leastParts) {
+        tiles.push_back(tile);
+      }
     }
   }
   return tiles;
@@ -306,7 +316,7 @@ SmallVector<LinearTile> Tiling::candidates(const LinearShape &shape,
   SmallVector<LinearTile> tiles;
   const EngineKernels *engine = options.tiled();
   if (engine) {
-    tiles = tilesOf(*engine);
+    tiles = tilesOf(*engine, target.execution);
   } else {
     tiles = plainTiles(target, shape, rows, judged, fewestRows(rowsOfTable));
     tiles.append(
@@ -319,7 +329,7 @@ SmallVector<LinearTile> Tiling::candidates(const LinearShape &shape,
     if (reasonAgainst(shape, tile, row).empty()) {
       chooseReduce(tile, shape, target.execution.waveSize);
       if (engine) {
-        tile.slots = engine->slots;
+        tile.slots = tile.hasPieces() ? 0 : engine->slots;
         tile.groupRows = engine->groupRows;
         tile.workgroupsOfUnit = engine->workgroups;
       } else {

@@ -1,0 +1,67 @@
+//===- EngineLayers.h - What layers of engines take beyond kernels --------===//
+//
+// Measured rows are of layers of serving engines and of their libraries: what
+// is known of these, beside the kernels that are predicted for them.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MODELC_LIB_DRIVER_ENGINELAYERS_H
+#define MODELC_LIB_DRIVER_ENGINELAYERS_H
+
+#include "lib/Cost/Cost.h"
+#include "lib/Driver/Measured.h"
+#include "lib/Hardware/Hardware.h"
+
+namespace modelc {
+
+bool isAttention(const MeasuredRow &row);
+
+/// What is measured alone has found nothing in its cache that it asked for
+/// while another kernel ran.
+Target asAlone(Target target);
+
+/// Whether the layer is a linear of the vendor's library, as is the one before:
+/// they are known to follow each other early.
+bool isOfLibrary(const MeasuredRow &row, const Target &target);
+
+/// Kernels of an engine's layer follow one another as the engine starts them,
+/// and ask for nothing early; where nothing is quantised, each is of the
+/// library, as is the one before. Few launch early, as ours do.
+Target asEnginesRun(const MeasuredRow &row, Target target,
+                    const EngineKernels *engine);
+
+/// The attention layer of the engine that was timed, or null.
+const EngineAttention *attentionOf(const MeasuredRow &row,
+                                   const Target &target);
+
+/// Measured layers are a graph that is launched again and again: its first
+/// kernel follows as kernels do that the host launches.
+double secondsOfReplay(const MeasuredRow &row, const Target &target);
+
+/// What the engine's layer takes beyond a launch of ours: its own launches,
+/// each as long as a kernel that waits for memory once; what rotates queries,
+/// where memory does not bound it; turns of workgroups, one of a sequence and
+/// KV head on a unit, that are short of keys, or what heads of queries read for
+/// themselves; less the launch of what it joins without.
+double secondsOfEngine(const EngineAttention &engine, const MeasuredRow &row,
+                       const StepCost &step, const Target &target);
+
+/// Where one scale serves all rows, a launch that clears it and one that reads
+/// all of the input for it come first (TensorRT-LLM, cudaFp8Utils.cu:
+/// invokeComputeFP8QuantizeScale).
+double secondsOfTensorScale(const MeasuredRow &row, const Target &target);
+
+/// What a linear of the engine takes beyond ours: parts that are added in
+/// memory need no kernel of their own, but results of the rate at which memory
+/// adds.
+double secondsOfAdding(const EngineKernels &engine, const MeasuredRow &row,
+                       const StepCost &step);
+
+/// The kernels that a linear of an engine is one of, once for each number of
+/// parts where memory adds these; none: like ours.
+std::vector<EngineKernels> enginesOf(const MeasuredRow &row,
+                                     const Target &target);
+
+} // namespace modelc
+
+#endif // MODELC_LIB_DRIVER_ENGINELAYERS_H
