@@ -329,7 +329,7 @@ SmallVector<LinearTile> Tiling::candidates(const LinearShape &shape,
     if (reasonAgainst(shape, tile, row).empty()) {
       chooseReduce(tile, shape, target.execution.waveSize);
       if (engine) {
-        tile.slots = tile.hasPieces() ? 0 : engine->slots;
+        tile.slots = engine->slots;
         tile.groupRows = engine->groupRows;
         tile.workgroupsOfUnit = engine->workgroups;
       } else {
