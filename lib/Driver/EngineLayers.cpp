@@ -39,17 +39,27 @@ Target modelc::asEnginesRun(const MeasuredRow &row, Target target,
   return target;
 }
 
+bool modelc::staysInCache(const MeasuredRow &row, const Target &target) {
+  const Cache &cache = target.cache;
+  return row.bytesOfTurn(cache.l2Bytes) <=
+         std::max<double>(cache.l2Bytes, cache.llcBytes);
+}
+
 const EngineAttention *modelc::attentionOf(const MeasuredRow &row,
                                            const Target &target) {
   StringRef phase = row.kind == Measurement::Prefill ? "prefill" : "decode";
   for (const EngineAttention &engine : target.attentionEngines) {
     if (isAttention(row) && engine.phase == phase &&
-        llvm::is_contained(engine.names, row.engine()) &&
+        llvm::any_of(engine.names,
+                     [&](StringRef name) {
+                       return StringRef(row.source).starts_with(name);
+                     }) &&
         llvm::is_contained(engine.caches, row.cacheType) &&
         (engine.mostNew == 0 || row.newTokens <= engine.mostNew) &&
         (engine.mostColumns == 0 || row.headDim <= engine.mostColumns) &&
         (engine.mostGroup == 0 ||
-         row.heads <= engine.mostGroup * row.kvHeads)) {
+         row.heads <= engine.mostGroup * row.kvHeads) &&
+        (!engine.seesAll || row.keysSeen() == row.past + row.newTokens)) {
       return &engine;
     }
   }
@@ -65,29 +75,128 @@ double modelc::secondsOfReplay(const MeasuredRow &row, const Target &target) {
   return std::max(0.0, launch.hostLaunch - launch.gap) / layers;
 }
 
+namespace {
+/// What attends to a new token of each sequence: workgroups, each with a part
+/// of the tiles of keys.
+struct Attending {
+  const EngineAttention &engine;
+  const MeasuredRow &row;
+  const Target &target;
+  double units, workgroups, tiles, parts;
+
+  Attending(const EngineAttention &engine, const MeasuredRow &row,
+            const Target &target);
+  double partsOf(double keys) const;
+  double secondsOfTurns() const;
+  double secondsOfKeys() const;
+  double secondsOfJoining() const;
+};
+} // namespace
+
+Attending::Attending(const EngineAttention &engine, const MeasuredRow &row,
+                     const Target &target)
+    : engine(engine), row(row), target(target),
+      units(double(target.execution.units)),
+      workgroups(double(row.sequences) *
+                 double(engine.isEach ? row.heads : row.kvHeads)) {
+  auto keys = double(row.keysSeen()), tile = double(engine.keys);
+  // A window begins anywhere in a tile.
+  bool isWhole = row.keysSeen() == row.past + row.newTokens;
+  tiles = tile > 0 ? std::ceil((isWhole ? keys : keys + tile - 1) / tile) : 1;
+  parts = partsOf(keys);
+}
+
+double Attending::partsOf(double keys) const {
+  double most = tiles;
+  if (engine.partKeys > 0) {
+    double whole = std::floor(keys / double(engine.partKeys));
+    most = std::min(whole, std::round(std::sqrt(8 * whole)));
+  }
+  double fit = std::floor(double(engine.mostRounds) * units / workgroups);
+  return std::max(1.0, std::min(most, fit));
+}
+
+double Attending::secondsOfTurns() const {
+  double slots = units * double(std::max<int64_t>(engine.workgroups, 1));
+  double rounds = std::max(1.0, workgroups * parts / slots);
+  double tile =
+      double(engine.keys * row.headDim) * engine.column / target.clock.boostHz;
+  return rounds * (engine.turn + std::ceil(tiles / parts) * tile) +
+         double(row.sequences) * engine.sequence;
+}
+
+/// Heads of queries that read by themselves have their keys from L2.
+double Attending::secondsOfKeys() const {
+  double asked = row.cacheBytes(engine.isEach ? row.heads : row.kvHeads);
+  double rate = target.memory.bandwidth * target.efficiency.attention;
+  double fromMemory =
+      staysInCache(row, target)
+          ? 0
+          : target.launch.ramp + row.cacheBytes(row.kvHeads) / rate;
+  return std::max(asked / target.cache.l2Bandwidth, fromMemory);
+}
+
+double Attending::secondsOfJoining() const {
+  if (parts == 1) {
+    return 0;
+  }
+  double reads = 2 * target.memory.latencyClocks / target.clock.boostHz;
+  return engine.joins ? reads : target.launch.gap + reads;
+}
+
+/// Whether its workgroups are.
+static bool isKnown(const EngineAttention &engine, const MeasuredRow &row) {
+  return row.kind == Measurement::Decode && engine.turn > 0;
+}
+
+/// In place of what ours take that attend and join.
+static double secondsOfDecode(const EngineAttention &engine,
+                              const MeasuredRow &row, const StepCost &step,
+                              const Target &target) {
+  if (StringRef(step.label).ends_with("combine")) {
+    return -step.cost.expectation.seconds;
+  }
+  const Launch &launch = target.launch;
+  Attending attending(engine, row, target);
+  bool isEarly = engine.startsEarly && launch.libraryGap > 0;
+  return (isEarly ? launch.libraryGap : launch.gap) +
+         std::max(attending.secondsOfTurns(), attending.secondsOfKeys()) +
+         attending.secondsOfJoining() - step.cost.expectation.seconds;
+}
+
+/// What comes before.
+static double secondsOfAppend(const EngineAttention &engine,
+                              const MeasuredRow &row, const StepCost &step,
+                              const Target &target) {
+  if (engine.appends) {
+    return -step.cost.expectation.seconds;
+  }
+  double columns = double(row.rows()) * double(row.heads * row.headDim);
+  double rotation = columns * engine.rotation / double(target.execution.units) /
+                    target.clock.boostHz;
+  return engine.launches * (target.launch.gap + target.memory.latencyClocks /
+                                                    target.clock.boostHz) +
+         std::max(0.0, rotation - step.cost.expectation.seconds);
+}
+
 double modelc::secondsOfEngine(const EngineAttention &engine,
                                const MeasuredRow &row, const StepCost &step,
                                const Target &target) {
-  StringRef label = step.label;
-  const Launch &launch = target.launch;
-  if (label.ends_with("append")) {
-    double columns = double(row.rows()) * double(row.heads * row.headDim);
-    double rotation = columns * engine.rotation /
-                      double(target.execution.units) / target.clock.boostHz;
-    return engine.launches * (launch.gap + target.memory.latencyClocks /
-                                               target.clock.boostHz) +
-           std::max(0.0, rotation - step.cost.expectation.seconds);
+  if (StringRef(step.label).ends_with("append")) {
+    return secondsOfAppend(engine, row, step, target);
   }
-  if (label.ends_with("combine")) {
-    return engine.joins ? -launch.gap : 0;
+  return isKnown(engine, row) ? secondsOfDecode(engine, row, step, target) : 0;
+}
+
+StringRef modelc::limitOfDecode(const EngineAttention &engine,
+                                const MeasuredRow &row, const Target &target) {
+  if (!isKnown(engine, row)) {
+    return "";
   }
-  int64_t heads = engine.isEach ? row.heads : row.kvHeads;
-  double rounds =
-      double(row.sequences) * double(heads) / double(target.execution.units);
-  double reads =
-      engine.isEach ? row.cacheBytes(heads) / target.cache.l2Bandwidth : 0;
-  return std::max(0.0, launch.gap + std::max(rounds * engine.turn, reads) -
-                           step.cost.expectation.seconds);
+  Attending attending(engine, row, target);
+  double keys = attending.secondsOfKeys();
+  return keys > attending.secondsOfTurns() ? "what its engine's kernel reads"
+                                           : "its engine's workgroups";
 }
 
 double modelc::secondsOfTensorScale(const MeasuredRow &row,

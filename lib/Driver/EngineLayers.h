@@ -30,6 +30,10 @@ bool isOfLibrary(const MeasuredRow &row, const Target &target);
 Target asEnginesRun(const MeasuredRow &row, Target target,
                     const EngineKernels *engine);
 
+/// Launches that take turns find in the last cache what they left there, if all
+/// that a turn touches fits.
+bool staysInCache(const MeasuredRow &row, const Target &target);
+
 /// The attention layer of the engine that was timed, or null.
 const EngineAttention *attentionOf(const MeasuredRow &row,
                                    const Target &target);
@@ -40,11 +44,14 @@ double secondsOfReplay(const MeasuredRow &row, const Target &target);
 
 /// What the engine's layer takes beyond a launch of ours: its own launches,
 /// each as long as a kernel that waits for memory once; what rotates queries,
-/// where memory does not bound it; turns of workgroups, one of a sequence and
-/// KV head on a unit, that are short of keys, or what heads of queries read for
-/// themselves; less the launch of what it joins without.
+/// where memory does not bound it. Decode of an engine whose workgroups are
+/// known takes as long as their rounds or as what they read, not as ours.
 double secondsOfEngine(const EngineAttention &engine, const MeasuredRow &row,
                        const StepCost &step, const Target &target);
+
+/// What binds decode of an engine whose workgroups are known, else "".
+llvm::StringRef limitOfDecode(const EngineAttention &engine,
+                              const MeasuredRow &row, const Target &target);
 
 /// Where one scale serves all rows, a launch that clears it and one that reads
 /// all of the input for it come first (TensorRT-LLM, cudaFp8Utils.cu:

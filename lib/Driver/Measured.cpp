@@ -111,12 +111,13 @@ double MeasuredRow::bytes() const {
   return cacheBytes(kvHeads) + bytesOf(type) * queriesAndResults;
 }
 
-double MeasuredRow::cacheBytes(int64_t heads) const {
+int64_t MeasuredRow::keysSeen() const {
   int64_t keys = past + newTokens;
-  if (window > 0) {
-    keys = std::min(keys, window - 1 + newTokens);
-  }
-  return bytesOf(cacheType) * 2.0 * sequences * keys * heads * headDim;
+  return window > 0 ? std::min(keys, window - 1 + newTokens) : keys;
+}
+
+double MeasuredRow::cacheBytes(int64_t heads) const {
+  return bytesOf(cacheType) * 2.0 * sequences * keysSeen() * heads * headDim;
 }
 
 /// As the collectors of aiconfigurator (commit 095f58a) do for each engine.

@@ -66,6 +66,8 @@ struct MeasuredRow {
   /// Floating point operations, and bytes that must be read or written once.
   double flop() const;
   double bytes() const;
+  /// Of attention: keys that the new tokens of a sequence see any of.
+  int64_t keysSeen() const;
   /// Of attention: keys and values that `heads` heads see.
   double cacheBytes(int64_t heads) const;
   /// Layers that run in turn before the same one comes again, of a linear of an

@@ -114,23 +114,14 @@ static void keepMeasured(ModuleOp module, const MeasuredRow &row) {
   }
 }
 
-/// Launches that take turns find in the last cache what they left there, if all
-/// that a turn touches fits.
-static void leaveInCache(const MeasuredRow &row, const Target &target,
-                         CostOptions &options) {
-  const Cache &cache = target.cache;
-  if (row.bytesOfTurn(cache.l2Bytes) <=
-      std::max<double>(cache.l2Bytes, cache.llcBytes)) {
-    options.resident = {"a", "w",   "x",       "q",      "k",
-                        "v", "qkv", "k_cache", "v_cache"};
-  }
-}
-
 void ShapePredictor::predict(ModuleOp module, PlanCoster &plans,
                              RowPrediction &prediction) {
   why.clear();
   CostOptions options;
-  leaveInCache(*prediction.row, target, options);
+  if (staysInCache(*prediction.row, target)) {
+    options.resident = {"a", "w",   "x",       "q",      "k",
+                        "v", "qkv", "k_cache", "v_cache"};
+  }
   auto plan = *module.getOps<func::FuncOp>().begin();
   FailureOr<PlanCost> cost =
       plans.cost(plan, bindingsOf(*prediction.row), options);
@@ -160,6 +151,10 @@ void ShapePredictor::predict(ModuleOp module, PlanCoster &plans,
       prediction.limit = expectation.limit;
       prediction.clockHz = expectation.clockHz;
     }
+  }
+  if (attention) {
+    StringRef limit = limitOfDecode(*attention, *prediction.row, target);
+    prediction.limit = limit.empty() ? prediction.limit : limit.str();
   }
   prediction.seconds += secondsOfReplay(*prediction.row, target) +
                         secondsOfTensorScale(*prediction.row, target);

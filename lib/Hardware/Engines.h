@@ -42,15 +42,22 @@ struct EngineAttention {
   int64_t mostNew = 0;     // tokens of a sequence; 0: any, in rows further down
   int64_t mostColumns = 0; // of a head; 0: any, in rows further down
   int64_t mostGroup = 0;   // heads of queries on one of keys; 0: any, as above
+  bool seesAll = false;    // only without a window shorter than the context
   int64_t launches = 0;    // before those that append and attend
-  int64_t keys = 0;       // of a tile of prefill, where ours holds them; 0: any
-  int64_t workgroups = 0; // of prefill that a unit runs at once; 0: no limit
-  double turn = 0;        // s, of one of decode, with however few keys
+  int64_t keys = 0; // of a tile; of prefill, where ours holds them; 0: any
+  int64_t workgroups = 0; // that a unit runs at once; 0: no limit, of decode 1
+  double turn = 0;        // s, of one of decode, beside its tiles of keys
+  double column = 0;      // clk of that one, for a column of a key of a tile
+  double sequence = 0;    // s, of decode, to find work among them
+  int64_t partKeys = 0;   // of decode; 0: parts fill the units once
+  int64_t mostRounds = 1; // of workgroups that parts make
   double rotation = 0;    // clk of a unit, of a column of a new query; 0: ours
   bool splits = false;    // exponentials, with the vector units
   bool narrows = false;   // queries, to the type of the cache
   bool isEach = false;    // a workgroup of decode has one head of queries
-  bool joins = false;     // parts of keys, without another launch
+  bool startsEarly = false; // decode, after launch.library_gap
+  bool appends = false;     // new keys, without another launch
+  bool joins = false;       // parts of keys, without another launch
 };
 
 } // namespace modelc

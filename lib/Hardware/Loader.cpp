@@ -265,7 +265,7 @@ void Loader::readAttentionEngineRows(const SourceFile &file, const Node &rows) {
     std::string path = "attention_engine";
     char separator = '.';
     for (llvm::StringRef key : {"names", "caches", "phase", "most_new",
-                                "most_columns", "most_group"}) {
+                                "most_columns", "most_group", "sees_all"}) {
       if (const Node *value = table.find(key)) {
         path += separator + wordsOf(*value);
         separator = ' ';
