@@ -84,25 +84,44 @@ hostFloors(ArrayRef<RowPrediction> predictions, const Machines &machines) {
   return floors;
 }
 
-/// Groups with a source of which a quarter and more is beyond physics: what was
-/// not done in those rows was not done in the others, which are long enough.
-static std::set<std::string> brokenSources(ArrayRef<RowPrediction> predictions,
-                                           const Machines &machines) {
+/// What was timed by one source, and that of it which has a window: another
+/// kernel.
+static std::pair<std::string, std::string>
+collectionsOf(const MeasuredRow &row) {
+  std::string all = groupOf(row) + row.source;
+  return {all, all + (row.window > 0 ? " with windows" : " without")};
+}
+
+/// Collections of which a quarter and more is beyond physics: what was not done
+/// in those rows was not done in the others, which are long enough.
+static std::set<std::string>
+brokenCollections(ArrayRef<RowPrediction> predictions,
+                  const Machines &machines) {
   constexpr unsigned kFewest = 8, kPart = 4;
   std::map<std::string, std::pair<unsigned, unsigned>> counts;
   for (const RowPrediction &prediction : predictions) {
     const MeasuredRow &row = *prediction.row;
-    auto &[rows, beyond] = counts[groupOf(row) + row.source];
-    ++rows;
-    beyond += isBeyondPhysics(row, machines.at(row.chip));
+    bool isBeyond = isBeyondPhysics(row, machines.at(row.chip));
+    auto [all, some] = collectionsOf(row);
+    for (const std::string &name : {all, some}) {
+      auto &[rows, beyond] = counts[name];
+      ++rows;
+      beyond += isBeyond;
+    }
   }
   std::set<std::string> broken;
-  for (const auto &[source, count] : counts) {
+  for (const auto &[name, count] : counts) {
     if (count.first >= kFewest && kPart * count.second >= count.first) {
-      broken.insert(source);
+      broken.insert(name);
     }
   }
   return broken;
+}
+
+static bool isBroken(const MeasuredRow &row,
+                     const std::set<std::string> &broken) {
+  auto [all, some] = collectionsOf(row);
+  return broken.count(all) || broken.count(some);
 }
 
 static Groups grouped(ArrayRef<RowPrediction> predictions,
@@ -110,7 +129,7 @@ static Groups grouped(ArrayRef<RowPrediction> predictions,
   // The host's own times spread as far.
   constexpr double kSpread = 1.5;
   std::map<std::string, double> floors = hostFloors(predictions, machines);
-  std::set<std::string> broken = brokenSources(predictions, machines);
+  std::set<std::string> broken = brokenCollections(predictions, machines);
   Groups groups;
   for (const RowPrediction &prediction : predictions) {
     const MeasuredRow &row = *prediction.row;
@@ -123,7 +142,7 @@ static Groups grouped(ArrayRef<RowPrediction> predictions,
                       "' takes to launch them"];
     } else if (isBeyondPhysics(row, machines.at(row.chip))) {
       ++group.unphysical;
-    } else if (broken.count(groupOf(row) + row.source)) {
+    } else if (isBroken(row, broken)) {
       ++group.reasons["left out: a quarter and more of '" + row.source +
                       "' is not physical"];
     } else {

@@ -13,7 +13,6 @@ class raw_ostream;
 
 namespace modelc {
 
-struct EngineAttention;
 struct EngineKernels;
 
 /// Exit codes of every command.
@@ -55,8 +54,6 @@ struct CompileOptions {
   ReportFormat format = ReportFormat::Table;
   /// Whose kernels linears are cut like; null: ours.
   const EngineKernels *engine = nullptr;
-  /// Whose kernels of prefill attention are cut like; null: ours.
-  const EngineAttention *attention = nullptr;
 
   /// Whether the output is a folder, not a stream.
   bool hasFolder() const { return !output.empty() && output != "-"; }

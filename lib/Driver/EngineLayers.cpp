@@ -55,11 +55,13 @@ const EngineAttention *modelc::attentionOf(const MeasuredRow &row,
                        return StringRef(row.source).starts_with(name);
                      }) &&
         llvm::is_contained(engine.caches, row.cacheType) &&
-        (engine.mostNew == 0 || row.newTokens <= engine.mostNew) &&
+        (engine.types.empty() || llvm::is_contained(engine.types, row.type)) &&
+        row.headDim >= engine.leastColumns &&
         (engine.mostColumns == 0 || row.headDim <= engine.mostColumns) &&
         (engine.mostGroup == 0 ||
          row.heads <= engine.mostGroup * row.kvHeads) &&
-        (!engine.seesAll || row.keysSeen() == row.past + row.newTokens)) {
+        (!engine.windowed || row.window > 0) &&
+        (!engine.seesAll || row.seesAll())) {
       return &engine;
     }
   }
@@ -76,17 +78,21 @@ double modelc::secondsOfReplay(const MeasuredRow &row, const Target &target) {
 }
 
 namespace {
-/// What attends to a new token of each sequence: workgroups, each with a part
-/// of the tiles of keys.
+/// The workgroups of what attends, and the tiles of keys that they walk.
 struct Attending {
   const EngineAttention &engine;
   const MeasuredRow &row;
   const Target &target;
-  double units, workgroups, tiles, parts;
+  double workgroups = 0, tiles = 0; ///< of all
+  double mostTiles = 0;             ///< of one workgroup
+  double parts = 1;                 ///< of the keys of a sequence, of decode
 
   Attending(const EngineAttention &engine, const MeasuredRow &row,
             const Target &target);
-  double partsOf(double keys) const;
+  void decode();
+  void prefill();
+  double tilesOf(int64_t first, int64_t last) const;
+  double partsOf(double groups) const;
   double secondsOfTurns() const;
   double secondsOfKeys() const;
   double secondsOfJoining() const;
@@ -95,33 +101,71 @@ struct Attending {
 
 Attending::Attending(const EngineAttention &engine, const MeasuredRow &row,
                      const Target &target)
-    : engine(engine), row(row), target(target),
-      units(double(target.execution.units)),
-      workgroups(double(row.sequences) *
-                 double(engine.isEach ? row.heads : row.kvHeads)) {
-  auto keys = double(row.keysSeen()), tile = double(engine.keys);
-  // A window begins anywhere in a tile.
-  bool isWhole = row.keysSeen() == row.past + row.newTokens;
-  tiles = tile > 0 ? std::ceil((isWhole ? keys : keys + tile - 1) / tile) : 1;
-  parts = partsOf(keys);
+    : engine(engine), row(row), target(target) {
+  if (row.kind == Measurement::Decode) {
+    decode();
+  } else {
+    prefill();
+  }
 }
 
-double Attending::partsOf(double keys) const {
-  double most = tiles;
+/// That the queries `first` to `last` of a sequence see any key of.
+double Attending::tilesOf(int64_t first, int64_t last) const {
+  int64_t begin = 0;
+  if (row.window > 0 && !engine.walksAll) {
+    begin = std::max<int64_t>(0, row.past + first + 1 - row.window);
+  }
+  return double((row.past + last) / engine.keys - begin / engine.keys + 1);
+}
+
+/// A workgroup has the new token of a sequence and head, and a part of its
+/// tiles.
+void Attending::decode() {
+  double groups =
+      double(row.sequences) * double(engine.isEach ? row.heads : row.kvHeads);
+  auto keys = double(row.keysSeen()), tile = double(engine.keys);
+  // A window begins anywhere in a tile.
+  mostTiles = std::ceil((row.seesAll() ? keys : keys + tile - 1) / tile);
+  parts = partsOf(groups);
+  mostTiles = std::ceil(mostTiles / parts);
+  workgroups = groups * parts;
+  tiles = workgroups * mostTiles;
+}
+
+double Attending::partsOf(double groups) const {
+  double most = mostTiles;
   if (engine.partKeys > 0) {
-    double whole = std::floor(keys / double(engine.partKeys));
+    double whole = std::floor(double(row.keysSeen()) / double(engine.partKeys));
     most = std::min(whole, std::round(std::sqrt(8 * whole)));
   }
-  double fit = std::floor(double(engine.mostRounds) * units / workgroups);
+  double fit = std::floor(double(engine.mostRounds) *
+                          double(target.execution.units) / groups);
   return std::max(1.0, std::min(most, fit));
 }
 
+/// A workgroup has a tile of queries of one head, or of all that share keys.
+void Attending::prefill() {
+  int64_t group = engine.packs ? row.heads / row.kvHeads : 1;
+  int64_t queries = row.newTokens * group;
+  double groups = double(row.sequences) * double(row.heads / group);
+  for (int64_t begin = 0; begin < queries; begin += engine.rows) {
+    int64_t end = std::min(begin + engine.rows, queries);
+    double walked = tilesOf(begin / group, (end - 1) / group);
+    mostTiles = std::max(mostTiles, walked);
+    tiles += groups * walked;
+    workgroups += groups;
+  }
+}
+
+/// Units are busy evenly, but for the longest workgroup.
 double Attending::secondsOfTurns() const {
-  double slots = units * double(std::max<int64_t>(engine.workgroups, 1));
-  double rounds = std::max(1.0, workgroups * parts / slots);
-  double tile =
-      double(engine.keys * row.headDim) * engine.column / target.clock.boostHz;
-  return rounds * (engine.turn + std::ceil(tiles / parts) * tile) +
+  double tile = double(engine.keys) *
+                (engine.key + double(row.headDim) * engine.column) /
+                target.clock.boostHz;
+  double slots = double(target.execution.units) *
+                 double(std::max<int64_t>(engine.workgroups, 1));
+  double all = (workgroups * engine.turn + tiles * tile) / slots;
+  return std::max(all, engine.turn + mostTiles * tile) +
          double(row.sequences) * engine.sequence;
 }
 
@@ -130,9 +174,7 @@ double Attending::secondsOfKeys() const {
   double asked = row.cacheBytes(engine.isEach ? row.heads : row.kvHeads);
   double rate = target.memory.bandwidth * target.efficiency.attention;
   double fromMemory =
-      staysInCache(row, target)
-          ? 0
-          : target.launch.ramp + row.cacheBytes(row.kvHeads) / rate;
+      staysInCache(row, target) ? 0 : target.launch.ramp + row.bytes() / rate;
   return std::max(asked / target.cache.l2Bandwidth, fromMemory);
 }
 
@@ -144,15 +186,10 @@ double Attending::secondsOfJoining() const {
   return engine.joins ? reads : target.launch.gap + reads;
 }
 
-/// Whether its workgroups are.
-static bool isKnown(const EngineAttention &engine, const MeasuredRow &row) {
-  return row.kind == Measurement::Decode && engine.turn > 0;
-}
-
 /// In place of what ours take that attend and join.
-static double secondsOfDecode(const EngineAttention &engine,
-                              const MeasuredRow &row, const StepCost &step,
-                              const Target &target) {
+static double secondsOfAttending(const EngineAttention &engine,
+                                 const MeasuredRow &row, const StepCost &step,
+                                 const Target &target) {
   if (StringRef(step.label).ends_with("combine")) {
     return -step.cost.expectation.seconds;
   }
@@ -185,14 +222,11 @@ double modelc::secondsOfEngine(const EngineAttention &engine,
   if (StringRef(step.label).ends_with("append")) {
     return secondsOfAppend(engine, row, step, target);
   }
-  return isKnown(engine, row) ? secondsOfDecode(engine, row, step, target) : 0;
+  return secondsOfAttending(engine, row, step, target);
 }
 
-StringRef modelc::limitOfDecode(const EngineAttention &engine,
+StringRef modelc::limitOfEngine(const EngineAttention &engine,
                                 const MeasuredRow &row, const Target &target) {
-  if (!isKnown(engine, row)) {
-    return "";
-  }
   Attending attending(engine, row, target);
   double keys = attending.secondsOfKeys();
   return keys > attending.secondsOfTurns() ? "what its engine's kernel reads"

@@ -44,13 +44,13 @@ double secondsOfReplay(const MeasuredRow &row, const Target &target);
 
 /// What the engine's layer takes beyond a launch of ours: its own launches,
 /// each as long as a kernel that waits for memory once; what rotates queries,
-/// where memory does not bound it. Decode of an engine whose workgroups are
-/// known takes as long as their rounds or as what they read, not as ours.
+/// where memory does not bound it. Attention takes as long as the workgroups of
+/// the engine or as what they read, not as ours.
 double secondsOfEngine(const EngineAttention &engine, const MeasuredRow &row,
                        const StepCost &step, const Target &target);
 
-/// What binds decode of an engine whose workgroups are known, else "".
-llvm::StringRef limitOfDecode(const EngineAttention &engine,
+/// What binds the attention of an engine.
+llvm::StringRef limitOfEngine(const EngineAttention &engine,
                               const MeasuredRow &row, const Target &target);
 
 /// Where one scale serves all rows, a launch that clears it and one that reads

@@ -259,9 +259,11 @@ llvm::LogicalResult Table::readShape(MeasuredRow &row) {
     return llvm::failure();
   }
   row.kvHeads = row.kvHeads == 0 ? row.heads : row.kvHeads;
-  // One token of a prompt is a prefill step.
-  row.kind = row.newTokens == 1 && row.past > 0 ? Measurement::Decode
-                                                : Measurement::Prefill;
+  // One token of a prompt is a prefill step, but in vLLM, which tells decode by
+  // its one token (split_decodes_and_prefills).
+  bool isDecode =
+      row.newTokens == 1 && (row.past > 0 || row.engine() == "vllm");
+  row.kind = isDecode ? Measurement::Decode : Measurement::Prefill;
   row.rotates = row.engine() != "vllm" && row.engine() != "sglang";
   return llvm::success();
 }

@@ -68,6 +68,8 @@ struct MeasuredRow {
   double bytes() const;
   /// Of attention: keys that the new tokens of a sequence see any of.
   int64_t keysSeen() const;
+  /// Of attention: whether no window is shorter than the context.
+  bool seesAll() const { return window == 0 || past + newTokens <= window; }
   /// Of attention: keys and values that `heads` heads see.
   double cacheBytes(int64_t heads) const;
   /// Layers that run in turn before the same one comes again, of a linear of an

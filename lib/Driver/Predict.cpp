@@ -53,7 +53,6 @@ CompileOptions ShapePredictor::optionsOfAll() const {
   options.emit = Stage::Schedule;
   options.target = target.identity.name;
   options.engine = engine;
-  options.attention = attention;
   options.workload = {1, 1, 1};
   RequestShape &workload = options.workload;
   for (const RowPrediction &prediction : rows) {
@@ -153,8 +152,7 @@ void ShapePredictor::predict(ModuleOp module, PlanCoster &plans,
     }
   }
   if (attention) {
-    StringRef limit = limitOfDecode(*attention, *prediction.row, target);
-    prediction.limit = limit.empty() ? prediction.limit : limit.str();
+    prediction.limit = limitOfEngine(*attention, *prediction.row, target).str();
   }
   prediction.seconds += secondsOfReplay(*prediction.row, target) +
                         secondsOfTensorScale(*prediction.row, target);

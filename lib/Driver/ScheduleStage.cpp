@@ -119,7 +119,6 @@ modelc::lowerToFinalSchedule(ModuleOp phases, const Target &target,
   }
   kernels.count = count;
   kernels.engine = options.engine;
-  kernels.attention = options.attention;
   KernelFinisher finisher(module->getContext(), target);
   auto evaluateWith = [&](const CostOptions &cost) -> EvaluateKernels {
     return [&, cost](ArrayRef<KernelSequence> candidates,

@@ -33,31 +33,38 @@ struct EngineKernels {
   std::vector<std::string> instructions; // names of [[mma]]; none: any
 };
 
-/// [[attention_engine]]: the attention layer of a serving engine.
+/// [[attention_engine]]: the attention layer of a serving engine. The first row
+/// that fits holds.
 struct EngineAttention {
   std::vector<std::string> names;  // tables of measurements begin their source
                                    // with one of them
   std::vector<std::string> caches; // types, as the tables name them
+  std::vector<std::string> types;  // of the layer, as above; none: any
   std::string phase;               // prefill or decode
-  int64_t mostNew = 0;     // tokens of a sequence; 0: any, in rows further down
-  int64_t mostColumns = 0; // of a head; 0: any, in rows further down
-  int64_t mostGroup = 0;   // heads of queries on one of keys; 0: any, as above
-  bool seesAll = false;    // only without a window shorter than the context
-  int64_t launches = 0;    // before those that append and attend
-  int64_t keys = 0; // of a tile; of prefill, where ours holds them; 0: any
-  int64_t workgroups = 0; // that a unit runs at once; 0: no limit, of decode 1
-  double turn = 0;        // s, of one of decode, beside its tiles of keys
-  double column = 0;      // clk of that one, for a column of a key of a tile
-  double sequence = 0;    // s, of decode, to find work among them
+  int64_t leastColumns = 0, mostColumns = 0; // of a head; 0: any
+  int64_t mostGroup = 0; // heads of queries on one of keys; 0: any
+  bool windowed = false; // only with a window, however long
+  bool seesAll = false;  // only without a window shorter than the context
+
+  int64_t launches = 0; // before those that append and attend
+  double rotation = 0;  // clk of a unit, of a column of a new query; 0: ours
+  bool narrows = false; // queries, to the type of the cache
+  bool appends = false; // new keys, without another launch
+  bool startsEarly = false; // after launch.library_gap
+
+  int64_t rows = 0;       // queries of a tile of prefill
+  int64_t keys = 0;       // of a tile
+  bool packs = false;     // heads of queries of one of keys into such a tile
+  bool isEach = false;    // a workgroup of decode has one head of queries
+  bool walksAll = false;  // keys in front of a window too
+  double turn = 0;        // s, of one workgroup beside its tiles; 0: unknown
+  double key = 0;         // clk of that one, for a key of a tile
+  double column = 0;      // clk of that one, for a column of such a key
+  double sequence = 0;    // s, of all, to find work among sequences
+  int64_t workgroups = 0; // that a unit runs at once; 0: one
   int64_t partKeys = 0;   // of decode; 0: parts fill the units once
   int64_t mostRounds = 1; // of workgroups that parts make
-  double rotation = 0;    // clk of a unit, of a column of a new query; 0: ours
-  bool splits = false;    // exponentials, with the vector units
-  bool narrows = false;   // queries, to the type of the cache
-  bool isEach = false;    // a workgroup of decode has one head of queries
-  bool startsEarly = false; // decode, after launch.library_gap
-  bool appends = false;     // new keys, without another launch
-  bool joins = false;       // parts of keys, without another launch
+  bool joins = false;     // parts of keys, without another launch
 };
 
 } // namespace modelc

@@ -264,8 +264,9 @@ void Loader::readAttentionEngineRows(const SourceFile &file, const Node &rows) {
     const Node *phase = table.find("phase");
     std::string path = "attention_engine";
     char separator = '.';
-    for (llvm::StringRef key : {"names", "caches", "phase", "most_new",
-                                "most_columns", "most_group", "sees_all"}) {
+    for (llvm::StringRef key :
+         {"names", "caches", "types", "phase", "most_columns", "most_group",
+          "least_columns", "windowed", "sees_all"}) {
       if (const Node *value = table.find(key)) {
         path += separator + wordsOf(*value);
         separator = ' ';
@@ -278,6 +279,9 @@ void Loader::readAttentionEngineRows(const SourceFile &file, const Node &rows) {
       error(file, phase->place,
             path + ".phase: expected \"prefill\" or \"decode\", got " +
                 phase->print());
+    } else if (row.phase == "prefill" && row.rows == 0) {
+      error(file, phase->place,
+            path + ": expected \"rows\", the queries of a tile of prefill");
     } else {
       target.attentionEngines.push_back(std::move(row));
     }

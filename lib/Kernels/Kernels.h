@@ -74,8 +74,6 @@ struct KernelOptions {
   SearchCount *count = nullptr; ///< is added to, where somebody asks
   /// Linears are cut as the kernels of an engine are; null: as is best.
   const EngineKernels *engine = nullptr;
-  /// Prefill attention is cut as that of an engine is; null: as is best.
-  const EngineAttention *attention = nullptr;
   /// The engine if it is known to which tiles it cuts, or null.
   const EngineKernels *tiled() const {
     return engine && !engine->tiles.empty() ? engine : nullptr;

@@ -157,17 +157,6 @@ static constexpr int64_t kMostFmaExponentials = 4;
 /// Exponentials are split where that takes less than this: they are less exact.
 static constexpr double kWorthSplitting = 0.98;
 
-/// Keys of a tile of engines.
-static constexpr int64_t kEngineKeys = 128;
-
-/// Engines fill tensor memory with the scores and results of two tiles of
-/// queries and keep powers where scores were. Where one tile alone fits, there
-/// is room for the scores of two trips, and keys are multiplied early too.
-bool Tiling::multipliesEarly(const HeadShape &shape) const {
-  return !options.attention ||
-         2 * (kEngineKeys + shape.valueDim) > target.tensorMemory.columns;
-}
-
 /// Tiles that a matrix unit multiplies from shared memory, of so many keys.
 SmallVector<PrefillTile> Tiling::unitTiles(const HeadShape &shape,
                                            ArrayRef<int64_t> keysToTry) const {
@@ -185,10 +174,8 @@ SmallVector<PrefillTile> Tiling::unitTiles(const HeadShape &shape,
       for (int64_t waves : {8, 4}) {
         for (int64_t slots : {3, 2}) {
           consider({queries, keys, waves, slots, /*isDelayed=*/true});
-          if (multipliesEarly(shape)) {
-            consider({queries, keys, waves, slots, /*isDelayed=*/true,
-                      /*hasRoles=*/false, /*isAhead=*/true});
-          }
+          consider({queries, keys, waves, slots, /*isDelayed=*/true,
+                    /*hasRoles=*/false, /*isAhead=*/true});
         }
         consider({queries, keys, waves, 2, /*isDelayed=*/false});
       }
@@ -207,7 +194,7 @@ SmallVector<PrefillTile> Tiling::unitTiles(const HeadShape &shape,
       }
     }
   }
-  if (!options.attention && tiles.size() > alone) {
+  if (tiles.size() > alone) {
     tiles.erase(tiles.begin(), tiles.begin() + alone);
   }
   return tiles;
@@ -259,22 +246,10 @@ int64_t Tiling::headsTogether(const HeadShape &shape, StepRange sizes) const {
 }
 
 SmallVector<PrefillTile> Tiling::candidates(const HeadShape &shape) const {
-  const EngineAttention *engine = options.attention;
-  SmallVector<PrefillTile> tiles;
-  if (engine && engine->keys > 0) {
-    tiles = unitTiles(shape, engine->keys);
-  }
-  if (tiles.empty()) {
-    tiles = unitTiles(shape, {128, 64, 32});
-    append_range(tiles, waveTiles(shape));
-  }
+  SmallVector<PrefillTile> tiles = unitTiles(shape, {128, 64, 32});
+  append_range(tiles, waveTiles(shape));
   if (tiles.empty()) {
     tiles.push_back({16, 16, 1});
-  }
-  for (PrefillTile &tile : tiles) {
-    if (engine) {
-      tile.workgroupsOfUnit = engine->workgroups;
-    }
   }
   return tiles;
 }
@@ -336,9 +311,7 @@ static std::pair<double, PrefillTile>
 splitExponentials(const Tiling &tiling, OpBuilder &builder,
                   const HeadShape &shape, std::pair<double, PrefillTile> best,
                   StepRange sizes) {
-  const EngineAttention *engine = tiling.options.attention;
-  if (!tiling.target.execution.addsRoundingDown ||
-      (engine && !engine->splits)) {
+  if (!tiling.target.execution.addsRoundingDown) {
     return best;
   }
   SmallVector<PrefillTile> tiles;

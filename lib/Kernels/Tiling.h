@@ -177,7 +177,6 @@ private:
   int64_t registersOfAttention(const HeadShape &shape, int64_t queries,
                                int64_t keys, int64_t waves) const;
   llvm::SmallVector<PrefillTile> waveTiles(const HeadShape &shape) const;
-  bool multipliesEarly(const HeadShape &shape) const;
   llvm::SmallVector<PrefillTile>
   unitTiles(const HeadShape &shape, llvm::ArrayRef<int64_t> keysToTry) const;
 };
