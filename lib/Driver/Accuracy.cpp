@@ -6,6 +6,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
+#include <array>
 #include <cmath>
 #include <set>
 
@@ -84,12 +85,11 @@ hostFloors(ArrayRef<RowPrediction> predictions, const Machines &machines) {
   return floors;
 }
 
-/// What was timed by one source, and that of it which has a window: another
-/// kernel.
-static std::pair<std::string, std::string>
-collectionsOf(const MeasuredRow &row) {
-  std::string all = groupOf(row) + row.source;
-  return {all, all + (row.window > 0 ? " with windows" : " without")};
+/// What was timed by the source of a row, and what of it with a window, or
+/// without one: they are other kernels.
+static std::array<std::string, 2> collectionsOf(const MeasuredRow &row) {
+  std::string all = "'" + row.source + "'";
+  return {all, all + (row.window > 0 ? " with windows" : " without windows")};
 }
 
 /// Collections of which a quarter and more is beyond physics: what was not done
@@ -102,9 +102,8 @@ brokenCollections(ArrayRef<RowPrediction> predictions,
   for (const RowPrediction &prediction : predictions) {
     const MeasuredRow &row = *prediction.row;
     bool isBeyond = isBeyondPhysics(row, machines.at(row.chip));
-    auto [all, some] = collectionsOf(row);
-    for (const std::string &name : {all, some}) {
-      auto &[rows, beyond] = counts[name];
+    for (const std::string &name : collectionsOf(row)) {
+      auto &[rows, beyond] = counts[groupOf(row) + name];
       ++rows;
       beyond += isBeyond;
     }
@@ -118,10 +117,15 @@ brokenCollections(ArrayRef<RowPrediction> predictions,
   return broken;
 }
 
-static bool isBroken(const MeasuredRow &row,
-                     const std::set<std::string> &broken) {
-  auto [all, some] = collectionsOf(row);
-  return broken.count(all) || broken.count(some);
+/// The broken collection that the row is of, or "".
+static std::string brokenOf(const MeasuredRow &row,
+                            const std::set<std::string> &broken) {
+  for (const std::string &name : collectionsOf(row)) {
+    if (broken.count(groupOf(row) + name)) {
+      return name;
+    }
+  }
+  return "";
 }
 
 static Groups grouped(ArrayRef<RowPrediction> predictions,
@@ -142,9 +146,9 @@ static Groups grouped(ArrayRef<RowPrediction> predictions,
                       "' takes to launch them"];
     } else if (isBeyondPhysics(row, machines.at(row.chip))) {
       ++group.unphysical;
-    } else if (isBroken(row, broken)) {
-      ++group.reasons["left out: a quarter and more of '" + row.source +
-                      "' is not physical"];
+    } else if (std::string name = brokenOf(row, broken); !name.empty()) {
+      ++group.reasons["left out: a quarter and more of " + name +
+                      " is not physical"];
     } else {
       group.good.push_back(&prediction);
     }

@@ -26,8 +26,8 @@ static cl::opt<unsigned> worst("worst", cl::desc("largest errors to print"),
                                cl::sub(accuracy));
 static cl::opt<bool>
     own("own",
-        cl::desc("cut every linear as modelc would, not as the measured "
-                 "library"),
+        cl::desc("predict the kernels that modelc would choose, not those of "
+                 "the measured library or engine"),
         cl::cat(category), cl::sub(accuracy));
 static cl::opt<std::string> directory("targets-dir",
                                       cl::desc("folder of the target files"),
