@@ -11,6 +11,7 @@ bool modelc::isAttention(const MeasuredRow &row) {
 
 Target modelc::asAlone(Target target) {
   target.launch.startsEarly = false;
+  target.launch.graphReplay = 0;
   return target;
 }
 

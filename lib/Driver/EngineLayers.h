@@ -17,7 +17,8 @@ namespace modelc {
 bool isAttention(const MeasuredRow &row);
 
 /// What is measured alone has found nothing in its cache that it asked for
-/// while another kernel ran.
+/// while another kernel ran, and runs again and again: the board does not idle
+/// between, so its clock is that of its own work.
 Target asAlone(Target target);
 
 /// Whether the layer is a linear of the vendor's library, as is the one before:
