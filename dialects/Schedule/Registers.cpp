@@ -2,7 +2,8 @@
 //
 // Every value of a kernel lives from the op that makes it to the last op that
 // reads it; a loop counts as one op for what is made before it, so what is read
-// inside lives as long as the loop. Registers are counted where most is alive.
+// inside lives as long as the loop. What a loop begins with becomes what it
+// carries. Registers are counted where most is alive.
 //
 //===----------------------------------------------------------------------===//
 
@@ -48,9 +49,10 @@ public:
   /// When `value` is read for the last time; `from` where it never is.
   unsigned lastRead(Value value, unsigned from) const {
     for (Operation *user : value.getUsers()) {
-      if (Operation *at =
-              value.getParentBlock()->findAncestorOpInBlock(*user)) {
-        from = std::max(from, end(at));
+      Operation *at = value.getParentBlock()->findAncestorOpInBlock(*user);
+      if (at) {
+        bool begins = at == user && isa<LoopOp>(user);
+        from = std::max(from, begins ? begin(at) : end(at));
       }
     }
     return from;

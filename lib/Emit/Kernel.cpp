@@ -127,8 +127,9 @@ int64_t KernelPrinter::workgroupsPerUnit() {
                         return WalkResult(failure(loops || isa<MmaOp>(op)));
                       })
                       .wasInterrupted();
-  int64_t registers = registersPerThread(kernel, target.execution.waveSize) +
-                      (streams ? kOfStreams : kOtherRegisters);
+  int64_t tiles = registersPerThread(kernel, target.execution.waveSize);
+  int64_t registers =
+      tiles + (streams ? kOfStreams : kOtherRegisters + tiles / 4);
   int64_t need = threads * registers * 4;
   count = std::min(count, target.execution.registerBytesPerUnit / need);
   count = std::min(count, target.execution.maxWavesPerUnit /
