@@ -27,7 +27,7 @@ EnergyAmounts energyAmounts(const KernelWork &work, const Traffic &traffic) {
       double times = trips * step.executions;
       const Amounts &amounts = step.amounts;
       if (amounts.row) {
-        sum.flopByType[amounts.row->ratedType()] += times * amounts.matrixFlop;
+        sum.flopByRow[amounts.row] += times * amounts.matrixFlop;
       }
       sum.vectorOperations +=
           times * (amounts.vector + amounts.exp2 + amounts.convert);
@@ -40,8 +40,18 @@ EnergyAmounts energyAmounts(const KernelWork &work, const Traffic &traffic) {
   return sum;
 }
 
-static double perFlop(const Target &target, llvm::StringRef type) {
-  return valueFor(target.power.perFlop, type, target.power.perVectorFlop);
+static double perFlop(const Target &target, const MmaRow &row) {
+  const Power &power = target.power;
+  return row.joulesPerFlop > 0
+             ? row.joulesPerFlop
+             : valueFor(power.perFlop, row.ratedType(), power.perVectorFlop);
+}
+
+static std::string factOf(const Target &target, const MmaRow &row) {
+  llvm::StringRef key = keyFor(target.power.perFlop, row.ratedType());
+  return row.joulesPerFlop > 0 ? "mma." + row.name + ".per_flop"
+         : key.empty()         ? "power.per_vector_flop"
+                               : "power.per_flop." + key.str();
 }
 
 void WorkJoules::add(double times, const WorkJoules &other) {
@@ -59,8 +69,8 @@ WorkJoules workJoules(const EnergyAmounts &amounts, const Target &target) {
   joules.chip = amounts.vectorOperations * power.perVectorFlop +
                 amounts.sharedBytes * power.perByteShared +
                 amounts.l2Bytes * power.perByteL2;
-  for (const auto &[type, flop] : amounts.flopByType) {
-    joules.chip += flop * perFlop(target, type);
+  for (const auto &[row, flop] : amounts.flopByRow) {
+    joules.chip += flop * perFlop(target, *row);
   }
   joules.beside = amounts.memoryBytes * power.perByteMemory +
                   amounts.linkBytes * power.perByteLink;
@@ -96,11 +106,9 @@ Term energyTerm(const EnergyAmounts &amounts, const Target &target,
     }
     addProduct(sum, name, amount, unit, over * each, std::move(facts));
   };
-  for (const auto &[type, flop] : amounts.flopByType) {
-    llvm::StringRef key = keyFor(power.perFlop, type);
-    addOnChip("matrix " + type, flop, "flop", perFlop(target, type),
-              key.empty() ? "power.per_vector_flop"
-                          : "power.per_flop." + key.str());
+  for (const auto &[row, flop] : amounts.flopByRow) {
+    addOnChip("matrix " + row->ratedType(), flop, "flop", perFlop(target, *row),
+              factOf(target, *row));
   }
   addOnChip("vector units", amounts.vectorOperations, "flop",
             power.perVectorFlop, "power.per_vector_flop");

@@ -9,7 +9,7 @@ namespace modelc {
 
 /// Amounts of a whole kernel that cost energy.
 struct EnergyAmounts {
-  std::map<std::string, double> flopByType;
+  std::map<const MmaRow *, double> flopByRow; ///< in the order of the target
   double vectorOperations = 0;
   double sharedBytes = 0;
   double l2Bytes = 0;

@@ -78,7 +78,7 @@ KernelCost costAt(const Launched &launched, const Target &target,
   cost.expectation = finish(expected, state.clockHz, work, target);
   cost.workgroupsPerUnit = launched.perUnit;
   cost.rounds = cost.workgroups / (launched.perUnit * target.execution.units);
-  for (const auto &[type, flop] : launched.energy.flopByType) {
+  for (const auto &[row, flop] : launched.energy.flopByRow) {
     cost.matrixFlop += flop;
   }
   cost.sharedBytes = launched.energy.sharedBytes;

@@ -324,6 +324,8 @@ static const std::vector<Field<MmaRow>> kMmaFields = {
           "of one unit with all its matrix pipes busy", kPositive),
     field("latency", &MmaRow::latencyClocks, "clk",
           "until the result can be an operand"),
+    field("per_flop", &MmaRow::joulesPerFlop, "J/flop",
+          "of an operation; absent = as power.per_flop of its type", kOptional),
     field("a_layout", &MmaRow::aLayout, "",
           "bits of register and lane to (m, k)", kOptional),
     field("b_layout", &MmaRow::bLayout, "",

@@ -212,6 +212,7 @@ struct MmaRow {
   OperandSpace cSpace = OperandSpace::Register;
   double flopPerClock = 0;  // of one unit with all its matrix pipes busy
   double latencyClocks = 0; // until the result can be an operand
+  double joulesPerFlop = 0; // 0 = as power.per_flop of its type
   FragmentLayout aLayout, bLayout, cLayout; // of operands in registers
   /// (row, block along k). In tensor memory of one wave's lanes, which all
   /// waves repeat; registers are bytes.

@@ -32,7 +32,7 @@ struct LinearPreview::Workgroup {
   double groupRows = 1;          ///< rows of tiles that those of a chiplet span
   int64_t slots = 2;
   double matrix = 0, shared = 0, l2 = 0;
-  double flop = 0;          ///< of one trip
+  double joules = 0;        ///< of the products of a trip
   double matrixSharing = 1; ///< how much longer where few waves fill the pipes
   double chain = 0;  ///< of reads and products, where waves wait for each other
   double scaled = 0; ///< vector operations that scale products and add them
@@ -112,7 +112,8 @@ void LinearPreview::addTrip(Workgroup &one, const LinearTile &tile,
   double asked = operandBytes(shape, tile, row, one.aBytes, one.bBytes);
   double port = target.shared.bytesPerClock;
   double latency = target.shared.latencyClocks;
-  one.flop = flop;
+  one.joules =
+      flop * (row.joulesPerFlop > 0 ? row.joulesPerFlop : joulesPerFlop);
   one.matrix = flop * matrixSlowdown / row.flopPerClock;
   one.shared = (bytes + asked) / port;
   one.l2 = bytes / target.portBytesPerClock(clockHz);
@@ -277,7 +278,7 @@ double LinearPreview::powerSeconds(Workgroup one, double seconds,
                                    double perUnit) const {
   const Power &power = target.power;
   double joules =
-      one.flop * joulesPerFlop +
+      one.joules +
       one.shared * target.shared.bytesPerClock * power.perByteShared +
       (one.aBytes + one.bBytes) * power.perByteL2;
   joules *= one.count * one.trips * target.joulesOver(clockHz);

@@ -3,6 +3,7 @@
 // RUN: %modelc-opt %t/kernel.mlir --schedule-print-cost="target=toy targets-dir=%src_root/test/targets explain" -o /dev/null | FileCheck %s --check-prefix=STRONG
 // RUN: %modelc-opt %t/kernel.mlir --schedule-print-cost="target=%t/weak.toml targets-dir=%src_root/test/targets explain set=power.clock_exponent=1" -o /dev/null | FileCheck %s --check-prefix=VOLTAGE
 // RUN: %modelc-opt %t/kernel.mlir --schedule-print-cost="target=%t/weak.toml targets-dir=%src_root/test/targets explain set=power.clock_exponent=1,power.at_clock=500MHz" -o /dev/null | FileCheck %s --check-prefix=AT
+// RUN: %modelc-opt %t/kernel.mlir --schedule-print-cost="target=toy targets-dir=%src_root/test/targets explain set=mma.Toy16x16x16Bf16.per_flop=2pJ/flop" -o /dev/null | FileCheck %s --check-prefix=ROW
 // What a board's power allows is the clock at which it draws just that.
 
 // 100 units x 1000 trips x 2 x 128 x 128 x 128 flop = 419.4 Gflop x 1 pJ =
@@ -29,6 +30,9 @@
 // AT: expectation: 1.327 ms
 // AT: / 316 MHz, bound by matrix unit
 // AT: matrix bf16: 265.{{.}} mJ = 419 Gflop x 0.63{{[23]}} pJ/flop [power.per_flop.bf16, power.clock_exponent, power.at_clock]
+
+// An instruction can have joules of its own.
+// ROW: matrix bf16: 838.9 mJ = 419 Gflop x 2 pJ/flop [mma.Toy16x16x16Bf16.per_flop]
 
 //--- weak.toml
 inherits = "toy"
