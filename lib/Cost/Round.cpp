@@ -238,7 +238,7 @@ static bool isOfRoles(const Body &block) {
   });
 }
 
-void RoundTimer::timeBlock(unsigned number, Others others,
+void RoundTimer::timeBlock(unsigned number, bool follows,
                            std::vector<BlockTime> &blocks) const {
   const Body &block = work.blocks[number];
   BlockTime &time = blocks[number];
@@ -256,7 +256,7 @@ void RoundTimer::timeBlock(unsigned number, Others others,
   }
   bool isTile = work.follows && number == 0;
   // Roles go on to the trips of the next tile: the loop never fills anew.
-  bool goesOn = others == Others::Follow && number > 0 && isOfRoles(block);
+  bool goesOn = follows && number > 0 && isOfRoles(block);
   time.recurrence = followTrips(block, steps,
                                 isTile   ? kTilesFollowed
                                 : goesOn ? kTripsOfAllTiles
@@ -317,12 +317,12 @@ std::string RoundTimer::limitOfChain(const RoundTime &round) const {
   return limit;
 }
 
-RoundTime RoundTimer::time(Others others) {
+RoundTime RoundTimer::time(bool follows) {
   RoundTime round;
   round.load = load;
   round.blocks.resize(work.blocks.size());
   for (unsigned i = work.blocks.size(); i > 0; --i) {
-    timeBlock(i - 1, others, round.blocks); // nested blocks stand behind
+    timeBlock(i - 1, follows, round.blocks); // nested blocks stand behind
   }
   countExecutions(round.blocks);
   for (unsigned b = 0; b < round.blocks.size(); ++b) {
@@ -333,14 +333,7 @@ RoundTime RoundTimer::time(Others others) {
     }
   }
   const BlockTime &whole = round.blocks[0];
-  round.chain = others == Others::Follow ? whole.perTrip : whole.total;
-  if (others == Others::FillGaps) {
-    // Workgroups of several rounds drift apart: while one starts or ends, the
-    // others keep the units busy.
-    RoundTimer alone(work, traffic, rates,
-                     {1, load.active / std::max(1.0, load.perUnit)});
-    round.chain = std::min(round.chain, alone.time(Others::None).chain);
-  }
+  round.chain = follows ? whole.perTrip : whole.total;
   auto busiest = std::max_element(round.totals.begin(), round.totals.end());
   round.clocks = std::max(round.chain, *busiest);
   round.limit =

@@ -11,17 +11,14 @@
 
 namespace modelc {
 
-/// What fills the gaps of a workgroup, where there are several rounds: others
-/// of its unit, or the next tile of its own roles.
-enum class Others { None, FillGaps, Follow };
-
 /// Times one round of the grid.
 class RoundTimer {
 public:
   RoundTimer(const KernelWork &work, const TrafficByAccess &traffic,
              const Rates &rates, Load load)
       : work(work), traffic(traffic), rates(rates), load(load) {}
-  RoundTime time(Others others);
+  /// `follows`: the next tile of its own roles fills the gaps of a workgroup.
+  RoundTime time(bool follows);
 
 private:
   Clocks clocksOfOne(const Step &step) const;
@@ -32,7 +29,7 @@ private:
   unsigned groupsOf(const Body &block) const;
   double issueClocks(const Step &step, unsigned groups) const;
   double simulate(const Body &block, llvm::ArrayRef<StepTime> times) const;
-  void timeBlock(unsigned number, Others others,
+  void timeBlock(unsigned number, bool follows,
                  std::vector<BlockTime> &blocks) const;
   void countExecutions(std::vector<BlockTime> &blocks) const;
   std::string limitOfChain(const RoundTime &round) const;

@@ -53,19 +53,15 @@ KernelTime timeOf(const KernelWork &work, const TrafficByAccess &traffic,
   }
   double rest = count - time.fullRounds * slots;
   if (time.fullRounds > 0) {
-    bool several = time.fullRounds >= 2 && workgroupsPerUnit >= 2;
-    Others others = follows   ? Others::Follow
-                    : several ? Others::FillGaps
-                              : Others::None;
     time.full = RoundTimer(work, traffic, rates, {workgroupsPerUnit, slots})
-                    .time(others);
+                    .time(follows);
     time.clocks += time.fullRounds * time.full.clocks;
     time.limit = time.full.limit;
   }
   if (rest > 0) {
     time.last =
         RoundTimer(work, traffic, rates, {std::ceil(rest / units), rest})
-            .time(Others::None);
+            .time(/*follows=*/false);
     time.clocks += time.last.clocks;
     if (time.last.clocks > time.fullRounds * time.full.clocks) {
       time.limit = time.last.limit;

@@ -305,27 +305,12 @@ double LinearPreview::tripClocks(const Workgroup &one, const Load &load) const {
                    load.perUnit * one.scaled, one.chain});
 }
 
-double LinearPreview::chainClocks(const Workgroup &one,
+double LinearPreview::roundClocks(const Workgroup &one,
                                   const Load &load) const {
   return target.memory.latencyClocks + one.l2 +
          one.trips * tripClocks(one, load) +
          std::max(load.perUnit * one.stored, load.active * one.memoryAtEnd) +
          one.end;
-}
-
-/// Where several rounds follow each other, the workgroups of a unit drift apart
-/// and fill each other's gaps.
-double LinearPreview::roundClocks(const Workgroup &one, const Load &load,
-                                  bool fillsGaps) const {
-  double all = std::max(
-      {one.matrix * one.trips * std::max(load.perUnit, one.matrixSharing),
-       load.perUnit * one.shared * one.trips,
-       load.perUnit * one.scaled * one.trips,
-       load.perUnit * (one.l2 * one.trips + one.stored),
-       one.trips * cacheClocks(one, load),
-       load.active * (one.trips * one.memory + one.memoryAtEnd)});
-  Load alone = {1, load.active / load.perUnit};
-  return std::max(all, chainClocks(one, fillsGaps ? alone : load));
 }
 
 /// The kernel that adds the parts: they are in the cache still, and are asked
@@ -370,12 +355,12 @@ double LinearPreview::gridClocks(const Workgroup &one, double perUnit) const {
   double rest = one.count - rounds * atOnce;
   double clocks = 0, first = 0, firstActive = rest;
   if (rounds > 0) {
-    first = roundClocks(one, {perUnit, atOnce}, rounds >= 2 && perUnit >= 2);
+    first = roundClocks(one, {perUnit, atOnce});
     firstActive = atOnce;
     clocks += rounds * first;
   }
   if (rest > 0) {
-    double last = roundClocks(one, {std::ceil(rest / units), rest}, false);
+    double last = roundClocks(one, {std::ceil(rest / units), rest});
     first = rounds > 0 ? first : last;
     clocks += last;
   }

@@ -43,9 +43,7 @@ private:
                            const Workgroup &one) const;
   double cacheClocks(const Workgroup &one, const Load &load) const;
   double tripClocks(const Workgroup &one, const Load &load) const;
-  double chainClocks(const Workgroup &one, const Load &load) const;
-  double roundClocks(const Workgroup &one, const Load &load,
-                     bool fillsGaps) const;
+  double roundClocks(const Workgroup &one, const Load &load) const;
   double gridClocks(const Workgroup &one, double perUnit) const;
   double powerSeconds(Workgroup one, double seconds, double perUnit) const;
   double addingSeconds(const LinearTile &tile) const;
