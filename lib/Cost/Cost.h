@@ -122,7 +122,8 @@ struct Step {
   unsigned pieces = 1;     // of its operands that it takes one after the other
   int access = -1;         // index into KernelWork::accesses
   int nested = -1;         // index into KernelWork::blocks
-  double extraLatency = 0; // clocks: lookups of a page table
+  double extraLatency = 0; // clocks: lookups of a page table; results that
+                           // pass through shared memory
   bool meetsPeer = false;  // a signal to another device, or a read from it
   double syncs = 0;
   double laneCopies = 0; // of 16 bytes, by all lanes

@@ -49,6 +49,7 @@ private:
   llvm::LogicalResult addMatrix(schedule::MmaOp mma,
                                 const schedule::Work &amount, Step &step);
   void addMove(mlir::Operation *op, const schedule::Work &amount, Step &step);
+  void addPassage(schedule::StoreOp store, Step &step) const;
   llvm::LogicalResult addAccess(const BufferUse &use, Region region,
                                 Step &step);
   llvm::FailureOr<double> partInside(const BufferUse &use, Region region) const;

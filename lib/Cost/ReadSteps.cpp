@@ -87,6 +87,19 @@ static double conflictClocks(Operation *op, const Work &amount,
   return (degree - 1) * amount.amount / target.shared.bytesPerClock;
 }
 
+/// Results pass through shared memory piece by piece, in 32 bits: written, read
+/// once all waves have met, and met again before the next piece.
+void KernelReader::addPassage(StoreOp store, Step &step) const {
+  constexpr double kBytes = 4;
+  constexpr double kWaits = 4; // two rendezvous, a write and a read
+  auto tile = cast<TileType>(store.getValue().getType());
+  int64_t numbers = tile.getNumElements();
+  int64_t ofPiece = target.copy.resultPiece * work.waves;
+  step.amounts.sharedBytes += 2 * kBytes * double(numbers);
+  step.extraLatency += kWaits * target.shared.latencyClocks *
+                       double(llvm::divideCeil(numbers, ofPiece));
+}
+
 void KernelReader::addMove(Operation *op, const Work &amount, Step &step) {
   Amounts &sum = step.amounts;
   auto touches = [&](Space space) {
@@ -110,6 +123,9 @@ void KernelReader::addMove(Operation *op, const Work &amount, Step &step) {
     step.kind = !global           ? StepKind::Shared
                 : isa<LoadOp>(op) ? StepKind::Load
                                   : StepKind::Store;
+    if (step.kind == StepKind::Store && target.copy.resultPiece > 0) {
+      addPassage(cast<StoreOp>(op), step);
+    }
   }
 }
 
@@ -242,7 +258,7 @@ LogicalResult KernelReader::addAccess(const BufferUse &use, Region region,
   });
   uses.push_back(use);
   access.resident = llvm::is_contained(options.resident, access.name);
-  step.extraLatency = use.pageTable ? target.cache.l2LatencyClocks : 0;
+  step.extraLatency += use.pageTable ? target.cache.l2LatencyClocks : 0;
   (use.peer ? step.amounts.linkBytes : step.amounts.globalBytes) +=
       access.bytes / access.sharers;
   step.access = work.accesses.size();

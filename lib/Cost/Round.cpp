@@ -80,7 +80,7 @@ double RoundTimer::latencyOf(const Step &step) const {
   case StepKind::Exchange:
     return shared + meeting;
   default:
-    return meeting;
+    return meeting + step.extraLatency;
   }
 }
 

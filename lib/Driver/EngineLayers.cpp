@@ -28,6 +28,7 @@ Target modelc::asEnginesRun(const MeasuredRow &row, Target target,
   }
   if (engine && !engine->tiles.empty()) {
     target.copy.amongProducts = engine->interleaves;
+    target.copy.resultPiece = engine->resultPiece;
   }
   Launch &launch = target.launch;
   double gap = row.startsEarly()          ? launch.gap

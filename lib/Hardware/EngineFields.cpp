@@ -26,6 +26,10 @@ static const std::vector<Field<EngineKernels>> kEngineFields = {
         "interleaves", &EngineKernels::interleaves, "",
         "copies go out between the instructions of a product, absent = before",
         kOptional),
+    field("result_piece", &EngineKernels::resultPiece, "",
+          "numbers of a wave that pass through shared memory at a time before "
+          "they are stored, in 32 bits; absent = none do",
+          kOptional),
     field("slots", &EngineKernels::slots, "",
           "of the ring of operands, absent = what there is room for",
           kOptional),

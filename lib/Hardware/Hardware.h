@@ -159,14 +159,13 @@ struct Copy {
       false;              // lane i writes base + i * bytesPerLane, nothing else
   int64_t maxPending = 0; // copies of a wave in flight that can be counted
   bool boxes = false;     // one thread copies a box of a tensor
-  std::vector<int64_t>
-      boxSwizzleBytes;         // row widths for which a box swizzle exists
+  std::vector<int64_t> boxSwizzleBytes; // row widths that a box can swizzle
   bool multicast = false;      // a box can land in all workgroups of a cluster
   bool sharedToTensor = false; // shared to tensor memory
   Completion completion = Completion::Counted;
-  /// Copies of lanes go out between the instructions of the next product, as
-  /// our code asks for; not of a file: code of others may not.
-  bool amongProducts = true;
+  // As our code asks for, not of a file; code of others may differ.
+  bool amongProducts = true; // lanes copy between instructions of a product
+  int64_t resultPiece = 0;   // as of an engine
 };
 
 /// Who issues a matrix instruction and waits for it.
