@@ -85,28 +85,14 @@ SmallVector<Value> ReadAhead::readFirst() {
 
 /// The loop with more values from trip to trip: what the first product reads.
 void ReadAhead::carry(ArrayRef<Value> inits, ArrayRef<Value> next) {
-  LoopOp loop = ring.loop;
-  OpBuilder builder(loop);
-  SmallVector<Value> all(loop.getInits());
-  llvm::append_range(all, inits);
-  auto wide = LoopOp::create(builder, loop.getLoc(), loop.getLowerBounds(),
-                             loop.getUpperBounds(), loop.getSteps(), all);
-  wide.setExpectAttr(loop.getExpectAttr());
-  Block &from = loop.getBody().front(), &to = wide.getBody().front();
-  for (auto [old, now] : llvm::zip(from.getArguments(), to.getArguments())) {
-    now.setLoc(old.getLoc());
-    old.replaceAllUsesWith(now);
-  }
-  to.getOperations().splice(to.end(), from.getOperations());
-  cast<YieldOp>(to.getTerminator()).getValuesMutable().append(next);
-  auto carried = to.getArguments().take_back(inits.size());
+  LoopOp wide = carryMore(ring.loop, inits);
+  wide.getYield().getValuesMutable().append(next);
+  auto carried = wide.getBody().getArguments().take_back(inits.size());
   for (auto [load, value] : llvm::zip_equal(phases.front().loads, carried)) {
     value.setLoc(load.getLoc());
     load.getResult().replaceAllUsesWith(value);
     load.erase();
   }
-  loop.replaceAllUsesWith(wide.getResults().drop_back(inits.size()));
-  loop.erase();
   wide.setStagger(1);
 }
 

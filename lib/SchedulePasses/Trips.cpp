@@ -46,6 +46,24 @@ Value modelc::atTrip(OpBuilder &builder, Value value, LoopOp loop,
   return mapping.lookup(value);
 }
 
+LoopOp modelc::carryMore(LoopOp loop, ValueRange inits) {
+  OpBuilder builder(loop);
+  SmallVector<Value> all(loop.getInits());
+  llvm::append_range(all, inits);
+  auto wide = LoopOp::create(builder, loop.getLoc(), loop.getLowerBounds(),
+                             loop.getUpperBounds(), loop.getSteps(), all);
+  wide.setExpectAttr(loop.getExpectAttr());
+  Block &from = loop.getBody().front(), &to = wide.getBody().front();
+  for (auto [old, now] : llvm::zip(from.getArguments(), to.getArguments())) {
+    now.setLoc(old.getLoc());
+    old.replaceAllUsesWith(now);
+  }
+  to.getOperations().splice(to.end(), from.getOperations());
+  loop.replaceAllUsesWith(wide.getResults().drop_back(inits.size()));
+  loop.erase();
+  return wide;
+}
+
 bool modelc::isCondition(LoopOp loop) {
   return loop.getUpperBounds()[0].getDefiningOp<arith::SelectOp>() != nullptr;
 }

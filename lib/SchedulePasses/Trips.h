@@ -18,6 +18,10 @@ bool isFunctionOfTrip(mlir::Value value, schedule::LoopOp loop);
 mlir::Value atTrip(mlir::OpBuilder &builder, mlir::Value value,
                    schedule::LoopOp loop, mlir::IRMapping &mapping);
 
+/// The same loop with more values from trip to trip, the last of its arguments:
+/// the caller gives what is yielded for them. Replaces and erases `loop`.
+schedule::LoopOp carryMore(schedule::LoopOp loop, mlir::ValueRange inits);
+
 /// Whether a loop has 0 or 1 trips: a condition.
 bool isCondition(schedule::LoopOp loop);
 
