@@ -28,22 +28,12 @@ static bool canRunAhead(LoadOp load, LoopOp loop) {
     return isFunctionOfTrip(value, loop);
   };
   bool isPlain = isa<BufferType>(load.getSource().getType()) &&
-                 !load.getRows() && !load.getPageTable() && !load.getPeer() &&
-                 load->getParentOp() == loop;
+                 !load.getToken() && !load.getRows() && !load.getPageTable() &&
+                 !load.getPeer() && load->getParentOp() == loop;
   return isPlain && loop.getSteps().empty() &&
          constantIndex(loop.getLowerBounds()[0]) == 0 &&
          llvm::all_of(load.getOffsets(), dependsOnTrip) &&
          llvm::all_of(load.getValid(), dependsOnTrip);
-}
-
-/// The load at trip `index`.
-static Value loadAt(OpBuilder &builder, LoadOp load, Value index, LoopOp loop) {
-  IRMapping mapping;
-  mapping.map(loop.getInductionVars()[0], index);
-  for (Value operand : load->getOperands()) {
-    mapping.map(operand, atTrip(builder, operand, loop, mapping));
-  }
-  return cast<LoadOp>(builder.clone(*load, mapping)).getResult();
 }
 
 LoopOp modelc::loadAhead(LoadOp load, LoopOp loop) {

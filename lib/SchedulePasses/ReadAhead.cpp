@@ -53,19 +53,6 @@ void ReadAhead::planRefills() {
   }
 }
 
-/// The read of a place at the trip of `index`.
-static Value readAt(OpBuilder &builder, LoadOp load, Value index, LoopOp loop) {
-  IRMapping mapping;
-  mapping.map(loop.getInductionVars()[0], index);
-  SmallVector<Value> offsets;
-  for (Value offset : load.getOffsets()) {
-    offsets.push_back(atTrip(builder, offset, loop, mapping));
-  }
-  auto read = cast<LoadOp>(builder.clone(*load));
-  read.getOffsetsMutable().assign(offsets);
-  return read.getResult();
-}
-
 /// What the first product reads, before the loop.
 SmallVector<Value> ReadAhead::readFirst() {
   OpBuilder builder(ring.loop);
@@ -77,7 +64,7 @@ SmallVector<Value> ReadAhead::readFirst() {
   Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
   SmallVector<Value> values;
   for (LoadOp load : phases.front().loads) {
-    values.push_back(readAt(builder, load, zero, ring.loop));
+    values.push_back(loadAt(builder, load, zero, ring.loop));
   }
   SyncOp::create(builder, loc, Scope::Workgroup);
   return values;
@@ -112,7 +99,7 @@ void ReadAhead::makeBody() {
       if (!nextTrip) {
         nextTrip = advanced(builder, ring, ring.loop.getInductionVars()[0], 1);
       }
-      next.push_back(readAt(builder, load, nextTrip, ring.loop));
+      next.push_back(loadAt(builder, load, nextTrip, ring.loop));
     }
     refill(builder, number);
     phases[number].mma->moveBefore(end);

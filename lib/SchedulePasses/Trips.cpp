@@ -46,6 +46,16 @@ Value modelc::atTrip(OpBuilder &builder, Value value, LoopOp loop,
   return mapping.lookup(value);
 }
 
+Value modelc::loadAt(OpBuilder &builder, LoadOp load, Value index,
+                     LoopOp loop) {
+  IRMapping mapping;
+  mapping.map(loop.getInductionVars()[0], index);
+  for (Value operand : load->getOperands()) {
+    mapping.map(operand, atTrip(builder, operand, loop, mapping));
+  }
+  return cast<LoadOp>(builder.clone(*load, mapping)).getResult();
+}
+
 LoopOp modelc::carryMore(LoopOp loop, ValueRange inits) {
   OpBuilder builder(loop);
   SmallVector<Value> all(loop.getInits());

@@ -18,6 +18,11 @@ bool isFunctionOfTrip(mlir::Value value, schedule::LoopOp loop);
 mlir::Value atTrip(mlir::OpBuilder &builder, mlir::Value value,
                    schedule::LoopOp loop, mlir::IRMapping &mapping);
 
+/// A copy of `load` at trip `index` of `loop`, at the builder's place; what it
+/// reads follows from the trip.
+mlir::Value loadAt(mlir::OpBuilder &builder, schedule::LoadOp load,
+                   mlir::Value index, schedule::LoopOp loop);
+
 /// The same loop with more values from trip to trip, the last of its arguments:
 /// the caller gives what is yielded for them. Replaces and erases `loop`.
 schedule::LoopOp carryMore(schedule::LoopOp loop, mlir::ValueRange inits);
