@@ -60,7 +60,9 @@ private:
   std::vector<Level> levelsInside(const Iterations &of) const;
   void addOperandEdges(mlir::Operation *op, Region region, Step &step);
   void addLoopEdges(schedule::LoopOp loop, Region region, Step &step);
-  void resolveCarried(schedule::LoopOp loop, unsigned block);
+  void followCarried(schedule::LoopOp loop, unsigned number, Edge edge,
+                     llvm::SmallVectorImpl<Edge> &resolved);
+  void resolveCarried(schedule::LoopOp loop, unsigned number);
   void addAskedBytes(Body &block, llvm::ArrayRef<mlir::Operation *> ops);
   void finishBlock(unsigned block);
   void readPrefetches();

@@ -68,27 +68,41 @@ void KernelReader::forward(Operation *op) {
   }
 }
 
+/// What a step waits for where it reads the value that the loop carries as
+/// number `carried`: made `distance` trips before, or handed on from there.
+void KernelReader::followCarried(LoopOp loop, unsigned number, Edge edge,
+                                 SmallVectorImpl<Edge> &resolved) {
+  ++edge.distance;
+  if (edge.distance > static_cast<int64_t>(loop.getInits().size())) {
+    return; // handed from value to value in a circle: from before the loop
+  }
+  Value value = loop.getYield().getValues()[edge.from - kCarried];
+  for (auto [block, maker] : sources.lookup(value)) {
+    if (block != number) {
+      continue;
+    }
+    edge.from = maker;
+    if (maker >= kCarried) {
+      followCarried(loop, number, edge, resolved);
+      continue;
+    }
+    Edge now = edge;
+    StepKind made = work.blocks[number].steps[maker].kind;
+    if (made != StepKind::Matrix && made != StepKind::MatrixRun) {
+      now.kind = Edge::Kind::Complete;
+    }
+    resolved.push_back(now);
+  }
+}
+
 void KernelReader::resolveCarried(LoopOp loop, unsigned number) {
-  YieldOp yield = loop.getYield();
   for (Step &step : work.blocks[number].steps) {
     SmallVector<Edge, 4> resolved;
     for (Edge edge : step.after) {
       if (edge.from < kCarried) {
         resolved.push_back(edge);
-        continue;
-      }
-      Value value = yield.getValues()[edge.from - kCarried];
-      for (auto [block, maker] : sources.lookup(value)) {
-        bool known = block == number && maker < kCarried;
-        if (!known) {
-          continue;
-        }
-        Edge::Kind kind = edge.kind;
-        StepKind made = work.blocks[number].steps[maker].kind;
-        if (made != StepKind::Matrix && made != StepKind::MatrixRun) {
-          kind = Edge::Kind::Complete;
-        }
-        resolved.push_back({maker, edge.distance + 1, kind});
+      } else {
+        followCarried(loop, number, edge, resolved);
       }
     }
     step.after = std::move(resolved);

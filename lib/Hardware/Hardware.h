@@ -359,11 +359,11 @@ struct Target {
   /// Clocks that one instruction of `width` columns (n if 0) occupies its pipe,
   /// or all pipes of the unit where four waves or one thread issue it.
   double clocksPerInstruction(const MmaRow &row, int64_t width = 0) const;
-  /// Bytes out of L2 for each clock of a unit: its share of what L2 gives,
-  /// whatever clock power leaves the units.
-  double l2BytesPerClock(double clockHz) const;
-  /// Bytes that a unit takes in at most for each of its clocks.
+  /// Bytes that a unit takes in a clock at most, or else its share of L2's.
   double portBytesPerClock(double clockHz) const;
+  /// Trips of `clocks` before its use in which a loop loads what fills so many
+  /// registers of a lane: memory has answered then, if registers suffice.
+  int64_t tripsAhead(double clocks, int64_t registers) const;
   /// Joules of work on the chip at a clock, over those of the facts.
   double joulesOver(double clockHz) const;
   /// The clock under matrix load of a type: measured, else boost.

@@ -61,13 +61,19 @@ double Target::clocksPerInstruction(const MmaRow &row, int64_t width) const {
   return row.flop(width) / (row.flopPerClock / pipes);
 }
 
-double Target::l2BytesPerClock(double clockHz) const {
-  return cache.l2Bandwidth / static_cast<double>(execution.units) / clockHz;
+double Target::portBytesPerClock(double clockHz) const {
+  return cache.unitBytesPerClock > 0
+             ? cache.unitBytesPerClock
+             : cache.l2Bandwidth / static_cast<double>(execution.units) /
+                   clockHz;
 }
 
-double Target::portBytesPerClock(double clockHz) const {
-  return cache.unitBytesPerClock > 0 ? cache.unitBytesPerClock
-                                     : l2BytesPerClock(clockHz);
+int64_t Target::tripsAhead(double clocks, int64_t registers) const {
+  constexpr double kSpare = 0.5; // trips
+  constexpr int64_t kLeast = 2, kMostRegisters = 64;
+  int64_t most = std::max(kLeast, kMostRegisters / registers);
+  double ahead = std::ceil(memory.latencyClocks / clocks + kSpare);
+  return std::clamp(static_cast<int64_t>(ahead), kLeast, most);
 }
 
 double Target::joulesOver(double clockHz) const {

@@ -15,7 +15,6 @@
 //
 // Where the kernel itself multiplies by the scales of blocks, each trip is one
 // block: its product starts from zero and is added, scaled, to the sums in f32.
-// The scales of a trip are loaded two trips before and carried into it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -210,8 +209,6 @@ KernelBuilder::Values
 Product::loadGroupScales(Scalar row, ArrayRef<Part> weightRows, Scalar word) {
   KernelBuilder &k = linear.k;
   constexpr double kRows = kScaleRows, kRowsOfWeight = kGroup;
-  Scalar last = k.constant(linear.shape.blockScales.words(linear.shape.inputs));
-  word = k.name("scaled_word", minimum(word, last - 1.0));
   Place place = at(aScales, {row / kRows, word, row % kScaleRows});
   KernelBuilder::Values scales = {
       linear.isSwapped
@@ -251,13 +248,10 @@ KernelBuilder::Values Product::step(ValueRange sums, ArrayRef<Part> rows,
                                     ArrayRef<Part> weightRows, Start start) {
   KernelBuilder &k = linear.k;
   KernelBuilder::Values next;
-  KernelBuilder::Values later;
+  KernelBuilder::Values scales;
   if (linear.isGrouped()) {
-    Scalar word = start.word + static_cast<double>(kTripsAhead);
-    later = loadGroupScales(rows.front().first, weightRows, word);
+    scales = loadGroupScales(rows.front().first, weightRows, start.word);
   }
-  ValueRange held = sums.take_back(later.size() * kTripsAhead);
-  ValueRange scales = held.take_front(later.size());
   SmallVector<Operand> weights;
   for (auto [i, part] : llvm::enumerate(rows)) {
     Operand x = loadInput(part, start);
@@ -268,7 +262,7 @@ KernelBuilder::Values Product::step(ValueRange sums, ArrayRef<Part> rows,
       }
       StringRef name = isUp ? "up" : "sum";
       Value sum = sums[next.size()];
-      if (later.empty()) {
+      if (scales.empty()) {
         next.push_back(multiply(name, sum, x, weights[j]));
         continue;
       }
@@ -278,8 +272,6 @@ KernelBuilder::Values Product::step(ValueRange sums, ArrayRef<Part> rows,
       next.push_back(addScaled(sum, product, scales[0], scales[1 + j]));
     }
   }
-  llvm::append_range(next, held.drop_front(later.size()));
-  next.append(later);
   return next;
 }
 
@@ -314,19 +306,9 @@ KernelBuilder::Values Product::walk(ArrayRef<Part> rows, ArrayRef<Part> columns,
       sums.push_back({name, k.fill("zero", own, k.f32(), 0)});
     }
   }
-  size_t count = sums.size();
-  for (int64_t ahead = 0; linear.isGrouped() && ahead < kTripsAhead; ++ahead) {
-    Scalar word = startOf(first).word + static_cast<double>(ahead);
-    for (Value scale : loadGroupScales(rows.front().first, weightRows, word)) {
-      sums.push_back({"scale", scale});
-    }
-  }
-  KernelBuilder::Values results =
-      k.loop("t", trips, "", sums, [&](Scalar t, ValueRange carried) {
-        return step(carried, rows, weightRows, startOf(first + t));
-      });
-  results.truncate(count);
-  return results;
+  return k.loop("t", trips, "", sums, [&](Scalar t, ValueRange carried) {
+    return step(carried, rows, weightRows, startOf(first + t));
+  });
 }
 
 /// What the walk has summed: results, or where `partial` is, parts of them.

@@ -37,20 +37,37 @@ static int64_t operandWords(const LinearTile &tile, const MmaRow &row,
   return best == INT64_MAX ? 0 : best;
 }
 
+/// Trips before its own in which scales of the input are loaded, of which a
+/// lane holds so many.
+static int64_t tripsAhead(const Target &target, const LinearShape &shape,
+                          const LinearTile &tile, const MmaRow &row,
+                          int64_t scales) {
+  int64_t columns = tile.n * (shape.isSwiglu ? 2 : 1);
+  double matrix =
+      2.0 * static_cast<double>(tile.m * columns * tile.k) / row.flopPerClock;
+  int64_t bits = tile.m * shape.element.getIntOrFloatBitWidth() +
+                 columns * shape.weightElement().getIntOrFloatBitWidth();
+  double port = static_cast<double>(bits * tile.k) / 8 /
+                target.portBytesPerClock(target.clock.boostHz);
+  return target.tripsAhead(std::max(matrix, port), scales);
+}
+
 /// Registers of a lane of waves that multiply from registers: sums, the product
 /// of a trip and its operands (a compiler reads all of them before the first
 /// addition), scales of this trip and of those ahead (two waves share the
 /// rows), addresses. Compiled for three slots: 128 x 128 on 8 waves 164, on 4
 /// waves 268, 256 x 128 on 4 waves 442.
-static int64_t registersOfLane(const LinearShape &shape, const LinearTile &tile,
-                               const MmaRow &row, int64_t waveSize) {
+static int64_t registersOfLane(const Target &target, const LinearShape &shape,
+                               const LinearTile &tile, const MmaRow &row) {
   constexpr int64_t kAddresses = 64;
+  int64_t waveSize = target.execution.waveSize;
   int64_t products = shape.isSwiglu ? 2 : 1;
   int64_t sums =
       llvm::divideCeil(tile.m * tile.n * products, tile.waves * waveSize);
   int64_t scales = llvm::divideCeil(tile.m, 2 * row.m) + products;
-  return 2 * sums + operandWords(tile, row, waveSize) +
-         (kTripsAhead + 1) * scales + kAddresses;
+  int64_t ahead = tripsAhead(target, shape, tile, row, scales);
+  return 2 * sums + operandWords(tile, row, waveSize) + (ahead + 1) * scales +
+         kAddresses;
 }
 
 int64_t kernels::slotsBesideScales(const Target &target,
@@ -62,7 +79,7 @@ int64_t kernels::slotsBesideScales(const Target &target,
   // The trips of a ring are written out: each one beyond three took a fifth
   // more, 128 x 128 on 8 waves 202 and 268, on 4 waves 368 of five.
   constexpr int64_t kPlain = 3, kShare = 5;
-  int64_t each = registersOfLane(shape, tile, row, target.execution.waveSize);
+  int64_t each = registersOfLane(target, shape, tile, row);
   int64_t left = target.execution.registersOf(tile.waves) - each;
   return kPlain + std::max<int64_t>(0, left * kShare / each);
 }
@@ -77,14 +94,14 @@ bool Tiling::holdsProducts(const LinearShape &shape, const LinearTile &tile,
                                   tile.waves * waveSize);
   int64_t registers = target.execution.registersOf(tile.waves);
   if (row.scope == MmaScope::Wave) {
-    return registersOfLane(shape, tile, row, waveSize) < registers;
+    return registersOfLane(target, shape, tile, row) < registers;
   }
   bool isRead = row.cSpace == OperandSpace::Tensor;
   int64_t live = isRead ? sums + sums / 2 : 2 * sums;
   if (tile.isSwapped) {
     // Rows of a are columns of the sums; their scales lie in every lane.
-    int64_t lanesOfRow = isRead ? 1 : 4;
-    live += (kTripsAhead + 1) * tile.m / lanesOfRow;
+    int64_t scales = llvm::divideCeil(tile.m, isRead ? 1 : 4);
+    live += (tripsAhead(target, shape, tile, row, scales) + 1) * scales;
   }
   constexpr int64_t kAddresses = 32;
   return tile.hasRoles

@@ -13,10 +13,6 @@
 
 namespace modelc::kernels {
 
-/// Trips before its own in which a kernel loads the scales that it multiplies
-/// by: memory takes about as long as two short ones.
-inline constexpr int64_t kTripsAhead = 2;
-
 Scalar sumOf(llvm::ArrayRef<Scalar> values);
 /// What an epilogue makes of a sum: scaled, with the bias; null: none of it.
 Scalar finishedSum(Scalar sum, Scalar inputScale, Scalar weightScale,

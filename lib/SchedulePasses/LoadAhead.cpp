@@ -1,8 +1,10 @@
-//===- LoadAhead.cpp - Loads that no copy can fetch -----------------------===//
+//===- LoadAhead.cpp - Loads that no copy fetches, trips ahead ------------===//
 //
-// What is too small for a copy of all lanes (the scales of few rows) a product
-// reads from global memory itself. Its loads wait for all copies asked for
-// before them, so they are issued trips ahead and carried:
+// What is too small for a copy of all lanes (scales) the waves load from global
+// memory themselves, beside the ring of what they multiply. A load of their own
+// trip would hold them up until memory answers, and where copies and loads come
+// back in order, until all copies asked for before it have landed. So it is
+// issued trips ahead and carried:
 //
 //   load %S0[0]   load %S1[1]
 //   loop (%t) carry(%S = %S0, %Next = %S1)
@@ -11,7 +13,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "lib/SchedulePasses/Places.h"
+#include "lib/SchedulePasses/Machine.h"
+#include "lib/SchedulePasses/SchedulePasses.h"
 #include "lib/SchedulePasses/Trips.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -20,43 +23,56 @@ using namespace mlir;
 using namespace modelc;
 using namespace modelc::schedule;
 
-static constexpr int64_t kTripsAhead = 2;
-
 /// Whether the load reads memory by what the trip alone tells.
 static bool canRunAhead(LoadOp load, LoopOp loop) {
   auto dependsOnTrip = [&](Value value) {
     return isFunctionOfTrip(value, loop);
   };
-  bool isPlain = isa<BufferType>(load.getSource().getType()) &&
+  bool isPlain = isa<TileType>(load.getResult().getType()) &&
+                 isa<BufferType>(load.getSource().getType()) &&
                  !load.getToken() && !load.getRows() && !load.getPageTable() &&
-                 !load.getPeer() && load->getParentOp() == loop;
-  return isPlain && loop.getSteps().empty() &&
-         constantIndex(loop.getLowerBounds()[0]) == 0 &&
-         llvm::all_of(load.getOffsets(), dependsOnTrip) &&
+                 !load.getPeer();
+  return isPlain && llvm::all_of(load.getOffsets(), dependsOnTrip) &&
          llvm::all_of(load.getValid(), dependsOnTrip);
 }
 
-LoopOp modelc::loadAhead(LoadOp load, LoopOp loop) {
-  if (!canRunAhead(load, loop)) {
-    return loop;
+/// Clocks that a unit takes at least for a trip: for the products, and to take
+/// in what is copied for them.
+static double leastClocks(LoopOp loop, const Target &target) {
+  double matrix = 0, bytes = 0;
+  for (MmaOp mma : loop.getBody().getOps<MmaOp>()) {
+    if (const MmaRow *row =
+            target.instruction(mma.getInstruction().value_or(""))) {
+      matrix += mma.getWork().front().amount / row->flopPerClock;
+    }
   }
+  for (CopyOp copy : loop.getBody().getOps<CopyOp>()) {
+    bytes += copy.getWork().front().amount;
+  }
+  return std::max(matrix,
+                  bytes / target.portBytesPerClock(target.clock.boostHz));
+}
+
+/// Issues `load` so many trips ahead; the loop is then another.
+static LoopOp issueAhead(LoadOp load, LoopOp loop, int64_t ahead) {
   Location loc = load.getLoc();
   OpBuilder before(loop);
   Value last = arith::SubIOp::create(before, loc, loop.getUpperBounds()[0],
                                      constantOf(before, loc, 1));
   SmallVector<Value> first;
-  for (int64_t trip = 0; trip < kTripsAhead; ++trip) {
+  for (int64_t trip = 0; trip < ahead; ++trip) {
     Value index = arith::MinSIOp::create(before, loc,
                                          constantOf(before, loc, trip), last);
     first.push_back(loadAt(before, load, index, loop));
   }
   OpBuilder inside(load);
-  Value ahead = arith::AddIOp::create(inside, loc, loop.getInductionVars()[0],
-                                      constantOf(inside, loc, kTripsAhead));
+  Location name = NameLoc::get(inside.getStringAttr("later"), loc);
+  Value trip = arith::AddIOp::create(inside, name, loop.getInductionVars()[0],
+                                     constantOf(inside, loc, ahead));
   Value later = loadAt(inside, load,
-                       arith::MinSIOp::create(inside, loc, ahead, last), loop);
+                       arith::MinSIOp::create(inside, name, trip, last), loop);
   LoopOp wide = carryMore(loop, first);
-  auto carried = wide.getBody().getArguments().take_back(kTripsAhead);
+  auto carried = wide.getBody().getArguments().take_back(ahead);
   SmallVector<Value> next(carried.drop_front());
   next.push_back(later);
   wide.getYield().getValuesMutable().append(next);
@@ -67,3 +83,44 @@ LoopOp modelc::loadAhead(LoadOp load, LoopOp loop) {
   load.erase();
   return wide;
 }
+
+LogicalResult modelc::loadAhead(KernelOp kernel, const Target &target) {
+  int64_t threads = kernel.getWaves() * target.execution.waveSize;
+  SmallVector<LoopOp> loops;
+  kernel.walk([&](LoopOp loop) {
+    if (loop.getKind() == LoopKind::Sequence && loop.getSteps().empty() &&
+        constantIndex(loop.getLowerBounds()[0]) == 0 &&
+        !loop.getBody().getOps<MmaOp>().empty()) {
+      loops.push_back(loop);
+    }
+  });
+  for (LoopOp loop : loops) {
+    double clocks = leastClocks(loop, target);
+    SmallVector<LoadOp> loads(loop.getBody().getOps<LoadOp>());
+    for (LoadOp load : loads) {
+      if (canRunAhead(load, loop)) {
+        auto tile = cast<TileType>(load.getResult().getType());
+        int64_t registers = registersOf(tile, threads);
+        loop = issueAhead(load, loop, target.tripsAhead(clocks, registers));
+      }
+    }
+  }
+  return success();
+}
+
+namespace modelc {
+#define GEN_PASS_DEF_SCHEDULELOADAHEAD
+#include "lib/SchedulePasses/Passes.h.inc"
+
+namespace {
+struct LoadAhead : impl::ScheduleLoadAheadBase<LoadAhead> {
+  using Base::Base;
+  void runOnOperation() override {
+    if (failed(
+            runOnKernels(getOperation(), targetsDir, overrides, loadAhead))) {
+      signalPassFailure();
+    }
+  }
+};
+} // namespace
+} // namespace modelc

@@ -34,6 +34,7 @@ mlir::LogicalResult drainInChunks(schedule::KernelOp kernel,
                                   const Target &target);
 mlir::LogicalResult inferLayouts(schedule::KernelOp kernel,
                                  const Target &target);
+mlir::LogicalResult loadAhead(schedule::KernelOp kernel, const Target &target);
 mlir::LogicalResult staggerLoops(schedule::KernelOp kernel,
                                  const Target &target);
 mlir::LogicalResult specialiseRoles(schedule::KernelOp kernel,

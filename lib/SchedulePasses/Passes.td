@@ -122,6 +122,25 @@ def ScheduleInferLayouts : SchedulePass<"schedule-infer-layouts"> {
   }];
 }
 
+def ScheduleLoadAhead : SchedulePass<"schedule-load-ahead"> {
+  let summary = "Issue loads that no copy fetches trips ahead";
+  let description = [{
+    In loops that multiply, what waves load from global memory themselves (scales)
+    is loaded as many trips ahead as memory takes to answer, as far as there are
+    registers, if it follows from the trip what is read.
+
+    Before:
+    ```
+    loop (%t) { load %S[%t]  ... mma scaled(%S) }
+    ```
+    After:
+    ```
+    load %S0[0]  load %S1[1]
+    loop (%t) carry(%S = %S0, %Next = %S1) { load %Later[min(%t + 2, last)]  ... mma scaled(%S)  yield %Next, %Later }
+    ```
+  }];
+}
+
 def ScheduleStagger : SchedulePass<"schedule-stagger"> {
   let summary = "Overlap products with the moves of other waves, or of their own";
   let description = [{

@@ -163,12 +163,6 @@ static void placeInRegisters(Places &places, MmaOp mma) {
     if (mma.getAScales()) {
       readThroughPlaces(places, mma.getAScales(), loop);
       readThroughPlaces(places, mma.getBScales(), loop);
-      for (bool isOfA : {true, false}) {
-        Value scales = isOfA ? mma.getAScales() : mma.getBScales();
-        if (auto load = scales.getDefiningOp<LoadOp>()) {
-          loop = loadAhead(load, loop);
-        }
-      }
     }
   }
   transposeOperand(mma);

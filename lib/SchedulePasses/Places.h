@@ -75,11 +75,6 @@ mlir::Value makePlace(Places &places, schedule::LoadOp load,
 void readThroughPlaces(Places &places, mlir::Value operand,
                        schedule::LoopOp loop);
 
-/// Issues a load in the body of `loop`, which no copy fetches, trips ahead and
-/// carries it, if what it reads follows from the trip; the loop is then
-/// another.
-schedule::LoopOp loadAhead(schedule::LoadOp load, schedule::LoopOp loop);
-
 /// Where a product finds an operand.
 struct Found {
   mlir::Value operand;

@@ -45,6 +45,8 @@ static void inOrder(Visit visit, Tidy tidy) {
   // Loads of places exist now and get the layouts of the instructions.
   visit(inferLayouts,
         Create<ScheduleInferLayoutsOptions>(createScheduleInferLayouts));
+  // How far ahead is a question of registers.
+  visit(loadAhead, Create<ScheduleLoadAheadOptions>(createScheduleLoadAhead));
   // Index arithmetic that was repeated is shared before it is cloned again.
   tidy([] { return createCSEPass(); });
   // Loops that are staggered need no other copies ahead.

@@ -1,19 +1,31 @@
-// RUN: %modelc-opt %s "--kernels-build=target=mi355x family=linear shape=columns:8192,inputs:8192 types=element:f4E2M1FN tile=m:16,n:64,k:256,waves:4" --schedule-finish | FileCheck %s
+// RUN: %modelc-opt %s "--kernels-build=target=mi355x family=linear shape=columns:8192,inputs:8192 types=element:f4E2M1FN tile=m:16,n:64,k:512,waves:4" --schedule-finish | FileCheck %s
 // Scales of so few rows are less than all lanes copy. A load of this trip would wait
-// for all copies that were asked for before it, those of trips ahead too: it is of
-// the trip after the next, of the last ones again the last.
-// CHECK-DAG: %[[TWO:.*]] = arith.constant 2 : index
+// for all copies that were asked for before it, those of trips ahead too. It is of a
+// later one, of the last ones again the last: 885 clk of memory are within two and a
+// half trips of 21760 B at 43 B/clk.
+// CHECK-DAG: %[[THREE:.*]] = arith.constant 3 : index
+// CHECK-DAG: %[[FOUR:.*]] = arith.constant 4 : index
 // CHECK-DAG: %[[ZERO:.*]] = arith.constant 0 : index
-// CHECK-DAG: %[[LAST:.*]] = arith.constant 31 : index
-// CHECK: %[[A0:.*]] = schedule.load %arg2[{{.*}}, %[[ZERO]], {{.*}}]
-// CHECK: %[[A1:.*]] = schedule.load %arg2[{{.*}}, %[[TWO]], {{.*}}]
-// CHECK: %[[B0:.*]] = schedule.load %arg3[{{.*}}, %[[ZERO]], {{.*}}]
-// CHECK: %[[B1:.*]] = schedule.load %arg3[{{.*}}, %[[TWO]], {{.*}}]
-// CHECK: schedule.loop (%[[T:.*]]) = {{.*}} carry(%{{.*}} = %{{.*}}, %[[A:.*]] = %[[A0]], %[[NEXT_A:.*]] = %[[A1]], %[[B:.*]] = %[[B0]], %[[NEXT_B:.*]] = %[[B1]])
-// CHECK: %[[AHEAD:.*]] = arith.addi %[[T]], %[[TWO]]
-// CHECK: %[[TRIP:.*]] = arith.minsi %[[AHEAD]], %[[LAST]]
-// CHECK: %[[WORD:.*]] = arith.muli %[[TRIP]], %[[TWO]]
-// CHECK: %[[LATER_A:.*]] = schedule.load %arg2[{{.*}}, %[[WORD]], {{.*}}]
-// CHECK: %[[LATER_B:.*]] = schedule.load %arg3[{{.*}}, %[[WORD]], {{.*}}]
-// CHECK: schedule.mma {{.*}} scaled(%[[A]], %[[B]] :
-// CHECK: schedule.yield %{{.*}}, %[[NEXT_A]], %[[LATER_A]], %[[NEXT_B]], %[[LATER_B]]
+// CHECK-DAG: %[[END:.*]] = arith.constant 15 : index
+// CHECK: %[[FIRST:.*]] = schedule.load %arg2[{{.*}}, %[[ZERO]], {{.*}}]
+// CHECK: %[[SECOND:.*]] = schedule.load %arg2[{{.*}}, %[[FOUR]], {{.*}}]
+// CHECK: %[[THIRD:.*]] = schedule.load %arg2[
+// CHECK: schedule.loop (%[[T:.*]]) = {{.*}} carry(%{{.*}} = %{{.*}}, %[[A:.*]] = %[[FIRST]], %[[NEXT:.*]] = %[[SECOND]], %[[LAST:.*]] = %[[THIRD]])
+// CHECK: %[[AHEAD:.*]] = arith.addi %[[T]], %[[THREE]]
+// CHECK: %[[TRIP:.*]] = arith.minsi %[[AHEAD]], %[[END]]
+// CHECK: %[[WORD:.*]] = arith.muli %[[TRIP]], %[[FOUR]]
+// CHECK: %[[LATER:.*]] = schedule.load %arg2[{{.*}}, %[[WORD]], {{.*}}]
+// CHECK: schedule.mma {{.*}} scaled(%[[A]], %
+// CHECK: schedule.yield %{{.*}}, %[[NEXT]], %[[LAST]], %[[LATER]] :
+
+// RUN: %modelc-opt %s "--kernels-build=target=b200 family=linear shape=columns:8192,inputs:8192 types=element:f8E4M3FN,scale:f32 tile=m:128,n:128,k:128,waves:4,roles:1" --schedule-finish | FileCheck %s --check-prefix=SHORT
+// Scales that waves multiply by: of 1020 clk in trips of 32768 B at 58 B/clk three of
+// the input and three of the weight, beside the sums.
+// SHORT: :7 = schedule.loop {{.*}} on sequence carry(
+// SHORT-SAME: !schedule.tile<128x1xf32, register, #{{.*}}>, !schedule.tile<128x1xf32, register, #{{.*}}>, !schedule.tile<128x1xf32, register, #{{.*}}>, !schedule.tile<1x1xf32
+
+// RUN: %modelc-opt %s "--kernels-build=target=b200 family=linear shape=columns:8192,inputs:8192 types=element:f8E4M3FN,scale:f32 tile=m:32,n:128,k:128,waves:4,swapped:1,roles:1" --schedule-finish | FileCheck %s --check-prefix=WIDE
+// The weight first: a lane holds the scales of all rows, 32 registers a trip. There is
+// room for two trips of them, and for the four of the weight's.
+// WIDE: :7 = schedule.loop {{.*}} on sequence carry(
+// WIDE-SAME: !schedule.tile<1x32xf32, register, #{{.*}}>, !schedule.tile<1x32xf32, register, #{{.*}}>, !schedule.tile<1x1xf32
