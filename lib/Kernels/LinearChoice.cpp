@@ -82,19 +82,23 @@ static Judged judge(const Tiling &tiling, OpBuilder &builder,
 /// Less than this is no gain.
 static constexpr double kGain = 0.99;
 
-/// Puts first, of all that are as good as the first, the plainest, which asks
-/// L2 for least: the same one for neighbouring ranges of rows, which share a
-/// kernel then.
-static void preferPlain(Judged &judged) {
+/// The plainest asks L2 for least.
+static bool isPlainer(const LinearTile &one, const LinearTile &other) {
   auto order = [](const LinearTile &tile) {
     return std::make_tuple(tile.splits, tile.isSwapped, tile.sharers,
                            tile.hasRoles, -tile.m * tile.n, tile.waves, tile.m,
                            tile.k);
   };
+  return order(one) < order(other);
+}
+
+/// Puts first, of all that are as good as the first, the plainest: the same one
+/// for neighbouring ranges of rows, which share a kernel then.
+static void preferPlain(Judged &judged) {
   auto *best = judged.begin();
   double enough = best->first / kGain;
   for (auto *entry = judged.begin(); entry != judged.end(); ++entry) {
-    if (entry->first < enough && order(entry->second) < order(best->second)) {
+    if (entry->first < enough && isPlainer(entry->second, best->second)) {
       best = entry;
     }
   }
@@ -213,19 +217,38 @@ SmallVector<LinearTile> Tiling::adding(const LinearShape &shape,
   return tiles;
 }
 
-/// The tile with neighbours that load the weight together, if boxes can land in
-/// several workgroups.
+/// The first tile that can have neighbours that load the weight together, as
+/// boxes land in several workgroups.
 SmallVector<LinearTile> Tiling::withSharers(const LinearShape &shape,
-                                            LinearTile tile, Range rows) const {
-  tile.hasRoles = true;
-  tile.sharers = 2;
-  const MmaRow *row = rowFor(rowsFor(shape), shape, tile);
-  bool isPossible = target.copy.multicast && tile.cluster == 1 &&
-                    tile.splits == 1 && rows.maximum >= tile.sharers * tile.m &&
-                    row && row->scope == MmaScope::Group4 &&
-                    row->cSpace == OperandSpace::Register &&
-                    reasonAgainst(shape, tile, row).empty();
-  return isPossible ? SmallVector<LinearTile>{tile} : SmallVector<LinearTile>();
+                                            ArrayRef<LinearTile> tiles,
+                                            Range rows) const {
+  for (LinearTile tile : tiles) {
+    tile.hasRoles = true;
+    tile.sharers = 2;
+    const MmaRow *row = rowFor(rowsFor(shape), shape, tile);
+    bool isPossible = target.copy.multicast && tile.cluster == 1 &&
+                      tile.splits == 1 &&
+                      rows.maximum >= tile.sharers * tile.m && row &&
+                      row->scope == MmaScope::Group4 &&
+                      row->cSpace == OperandSpace::Register &&
+                      reasonAgainst(shape, tile, row).empty();
+    if (isPossible) {
+      return {tile};
+    }
+  }
+  return {};
+}
+
+/// The first and its equals, the plainest first.
+static SmallVector<LinearTile> asGoodAsFirst(const Judged &judged) {
+  SmallVector<LinearTile> tiles;
+  for (const auto &[seconds, tile] : judged) {
+    if (kGain * seconds < judged.front().first) {
+      tiles.push_back(tile);
+    }
+  }
+  llvm::sort(tiles, isPlainer);
+  return tiles;
 }
 
 /// The first that has no parts: what loads together adds none.
@@ -284,7 +307,7 @@ Tiling::linear(OpBuilder &builder, const LinearShape &shape, Range rows) const {
         challenge(withRoles(shape, judged[0].second));
       }
       challenge(uneven(shape, rows, judged[0].second));
-      challenge(withSharers(shape, judged[0].second, rows));
+      challenge(withSharers(shape, asGoodAsFirst(judged), rows));
       if (judged[0].second.splits > 1) {
         challenge(withSharers(shape, whole, rows));
       }

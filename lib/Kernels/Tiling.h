@@ -142,7 +142,8 @@ public:
 
 private:
   llvm::SmallVector<LinearTile> withSharers(const LinearShape &shape,
-                                            LinearTile tile, Range rows) const;
+                                            llvm::ArrayRef<LinearTile> tiles,
+                                            Range rows) const;
   llvm::SmallVector<LinearTile> withRoles(const LinearShape &shape,
                                           LinearTile tile) const;
   llvm::SmallVector<LinearTile> adding(const LinearShape &shape,
