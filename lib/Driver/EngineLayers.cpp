@@ -47,15 +47,19 @@ bool modelc::staysInCache(const MeasuredRow &row, const Target &target) {
          std::max<double>(cache.l2Bytes, cache.llcBytes);
 }
 
+/// Whether the source of the row begins with one of the names.
+static bool isFrom(const MeasuredRow &row, ArrayRef<std::string> names) {
+  return llvm::any_of(names, [&](StringRef name) {
+    return StringRef(row.source).starts_with(name);
+  });
+}
+
 const EngineAttention *modelc::attentionOf(const MeasuredRow &row,
                                            const Target &target) {
   StringRef phase = row.kind == Measurement::Prefill ? "prefill" : "decode";
   for (const EngineAttention &engine : target.attentionEngines) {
     if (isAttention(row) && engine.phase == phase &&
-        llvm::any_of(engine.names,
-                     [&](StringRef name) {
-                       return StringRef(row.source).starts_with(name);
-                     }) &&
+        isFrom(row, engine.names) &&
         llvm::is_contained(engine.caches, row.cacheType) &&
         (engine.types.empty() || llvm::is_contained(engine.types, row.type)) &&
         row.headDim >= engine.leastColumns &&
@@ -258,7 +262,9 @@ std::vector<EngineKernels> modelc::enginesOf(const MeasuredRow &row,
                                              const Target &target) {
   std::vector<EngineKernels> engines;
   for (const EngineKernels &engine : target.engines) {
-    if (row.kind != Measurement::Linear || row.type != engine.type) {
+    bool isCalled = engine.names.empty() || isFrom(row, engine.names);
+    if (row.kind != Measurement::Linear || row.type != engine.type ||
+        !isCalled) {
       continue;
     }
     if (engine.addRate <= 0) {

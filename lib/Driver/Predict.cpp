@@ -251,8 +251,12 @@ double modelc::matrixPeak(StringRef type, const Target &target) {
 static std::string keyOf(const MeasuredRow &row, const Target &target) {
   const EngineAttention *engine = attentionOf(row, target);
   auto number = engine ? engine - target.attentionEngines.data() : -1;
+  std::string libraries;
+  for (const EngineKernels &library : enginesOf(row, target)) {
+    libraries += " " + library.name;
+  }
   return row.chip + " " + row.shape() + " " + std::to_string(number) +
-         (row.startsEarly() ? " early" : "");
+         libraries + (row.startsEarly() ? " early" : "");
 }
 
 std::vector<RowPrediction> modelc::predict(ArrayRef<MeasuredRow> rows,

@@ -11,6 +11,10 @@ static const std::vector<Field<EngineKernels>> kEngineFields = {
     field("name", &EngineKernels::name, "", "of the library"),
     field("type", &EngineKernels::type, "",
           "of the linear, as tables of measurements name it"),
+    field("names", &EngineKernels::names, "",
+          "of engines that call it, as tables of measurements begin their "
+          "source with, absent = any",
+          kOptional),
     field("tiles", &EngineKernels::tiles, "",
           "m, n, k and waves of each, and pieces of m and n whose copies and "
           "products take turns; absent = as ours, with all below",

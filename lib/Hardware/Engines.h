@@ -19,6 +19,8 @@ namespace modelc {
 struct EngineKernels {
   std::string name; // of the library
   std::string type; // of the linear, as tables of measurements name it
+  std::vector<std::string> names; // tables of measurements begin their source
+                                  // with one of them; none: any
   /// m, n, k, waves of each, and pieces of m and n whose copies and products
   /// take turns, where they do; none: as ours.
   std::vector<std::vector<int64_t>> tiles;

@@ -5,7 +5,7 @@
 // Long sums of few columns are cut, also of many rows, while the parts stay in
 // the last cache; where the grid fills the machine nothing is.
 // CHECK-DAG: schedule.kernel @linear_64x16384_bf16_16x{{.*}} guard [#schedule.range<"m", 1 to {{.*}}note = "{{[^"]*}}, {{[1-9][0-9]}} parts of the sum
-// CHECK-DAG: schedule.kernel @linear_64x16384_bf16_{{.*}} to 2816>{{.*}}note = "{{[^"]*}} parts of the sum
+// CHECK-DAG: schedule.kernel @linear_64x16384_bf16_{{.*}} to 2560>{{.*}}note = "{{[^"]*}} parts of the sum
 // CHECK-DAG: schedule.kernel @linear_16384x64_bf16_{{.*}} to 16384>] {{.*}}note = "{{[0-9x]+}}, {{[48]}} waves{{(, weight first)?}}: best preview
 
 // Where every workgroup has a unit of its own, its ring takes all there is. Many
@@ -33,11 +33,11 @@
 // TURNED-DAG: schedule.kernel @linear_{{.*}}_bf16_{{(residual_)?}}192x128x64_swapped_roles_cluster2{{.*}} guard {{.*}}"m", {{.*}}note = "192x128x64, 4 waves, roles, 2 workgroups together, weight first: {{.*}} us at
 
 // Where waves add products, pairs multiply 256 columns in two products, gate and up of 128
-// each; few rows fill a tile of 128 in part, as their scales would not fit beside them as columns.
+// each; few rows are columns, 32 of them, as the scales of more would not fit beside them.
 // RUN: modelc %src_root/examples/llama-3.1-8b.toml --target=b200 --weights=fp8_block --emit=schedule | FileCheck %s --check-prefix=ADDED
 // ADDED-DAG: schedule.kernel @linear_6144x4096_f8e4m3fn_bf16_f32_128x256x128_waves8_roles_cluster2_slots8({{.*}} to 16384>]
 // ADDED-DAG: schedule.kernel @linear_28672x4096_f8e4m3fn_bf16_f32_swiglu_to_f8e4m3fn_f32_128x128x128_waves8_roles_cluster2_slots8({{.*}} to 16384>]
-// ADDED-DAG: schedule.kernel @linear_4096x14336_f8e4m3fn_bf16_f32_residual_128x128x128_parts8_early896({{.*}}"m", 17 to 64>]
+// ADDED-DAG: schedule.kernel @linear_4096x14336_f8e4m3fn_bf16_f32_residual_32x256x128_waves8_parts4_swapped_roles({{.*}}"m", 17 to 64>]
 model.graph @f(%tokens: tensor<?xi32>, %batch: !model.batch) -> tensor<?x64xbf16> attributes {phase = #model.phase<prefill>} {
   %table = model.weight ["table"] : tensor<8x64xbf16>
   %x = model.embed %tokens, %table : tensor<?xi32>, tensor<8x64xbf16> -> tensor<?x64xbf16>
