@@ -23,6 +23,21 @@ using namespace mlir;
 using namespace modelc;
 using namespace modelc::schedule;
 
+/// Whether the loop walks from 0 and has a trip, whatever the sizes: what its
+/// first trips read can be read before it.
+static bool hasFirstTrip(LoopOp loop) {
+  if (loop.getKind() != LoopKind::Sequence || !loop.getSteps().empty() ||
+      constantIndex(loop.getLowerBounds()[0]) != 0) {
+    return false;
+  }
+  Value trips = loop.getUpperBounds()[0];
+  auto larger = trips.getDefiningOp<arith::MaxSIOp>();
+  return constantIndex(trips).value_or(0) > 0 ||
+         (larger && llvm::any_of(larger->getOperands(), [](Value least) {
+            return constantIndex(least).value_or(0) > 0;
+          }));
+}
+
 /// Whether the load reads memory by what the trip alone tells.
 static bool canRunAhead(LoadOp load, LoopOp loop) {
   auto dependsOnTrip = [&](Value value) {
@@ -88,9 +103,7 @@ LogicalResult modelc::loadAhead(KernelOp kernel, const Target &target) {
   int64_t threads = kernel.getWaves() * target.execution.waveSize;
   SmallVector<LoopOp> loops;
   kernel.walk([&](LoopOp loop) {
-    if (loop.getKind() == LoopKind::Sequence && loop.getSteps().empty() &&
-        constantIndex(loop.getLowerBounds()[0]) == 0 &&
-        !loop.getBody().getOps<MmaOp>().empty()) {
+    if (hasFirstTrip(loop) && !loop.getBody().getOps<MmaOp>().empty()) {
       loops.push_back(loop);
     }
   });
