@@ -361,9 +361,9 @@ struct Target {
   double clocksPerInstruction(const MmaRow &row, int64_t width = 0) const;
   /// Bytes that a unit takes in a clock at most, or else its share of L2's.
   double portBytesPerClock(double clockHz) const;
-  /// Trips of `clocks` before its use in which a loop loads what fills so many
-  /// registers of a lane: memory has answered then, if registers suffice.
-  int64_t tripsAhead(double clocks, int64_t registers) const;
+  /// Trips before its use in which a loop loads what fills so many registers of
+  /// a lane: memory answers while they multiply for `clocks` and copy `bytes`.
+  int64_t tripsAhead(double clocks, double bytes, int64_t registers) const;
   /// Joules of work on the chip at a clock, over those of the facts.
   double joulesOver(double clockHz) const;
   /// The clock under matrix load of a type: measured, else boost.

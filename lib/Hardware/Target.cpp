@@ -68,11 +68,13 @@ double Target::portBytesPerClock(double clockHz) const {
                    clockHz;
 }
 
-int64_t Target::tripsAhead(double clocks, int64_t registers) const {
+int64_t Target::tripsAhead(double clocks, double bytes,
+                           int64_t registers) const {
   constexpr double kSpare = 0.5; // trips
   constexpr int64_t kLeast = 2, kMostRegisters = 64;
   int64_t most = std::max(kLeast, kMostRegisters / registers);
-  double ahead = std::ceil(memory.latencyClocks / clocks + kSpare);
+  double trip = std::max(clocks, bytes / portBytesPerClock(clock.boostHz));
+  double ahead = std::ceil(memory.latencyClocks / trip + kSpare);
   return std::clamp(static_cast<int64_t>(ahead), kLeast, most);
 }
 

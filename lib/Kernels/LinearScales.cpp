@@ -47,9 +47,8 @@ static int64_t tripsAhead(const Target &target, const LinearShape &shape,
       2.0 * static_cast<double>(tile.m * columns * tile.k) / row.flopPerClock;
   int64_t bits = tile.m * shape.element.getIntOrFloatBitWidth() +
                  columns * shape.weightElement().getIntOrFloatBitWidth();
-  double port = static_cast<double>(bits * tile.k) / 8 /
-                target.portBytesPerClock(target.clock.boostHz);
-  return target.tripsAhead(std::max(matrix, port), scales);
+  double bytes = static_cast<double>(bits * tile.k) / 8;
+  return target.tripsAhead(matrix, bytes, scales);
 }
 
 /// Registers of a lane of waves that multiply from registers: sums, the product

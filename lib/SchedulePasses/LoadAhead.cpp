@@ -51,9 +51,10 @@ static bool canRunAhead(LoadOp load, LoopOp loop) {
          llvm::all_of(load.getValid(), dependsOnTrip);
 }
 
-/// Clocks that a unit takes at least for a trip: for the products, and to take
-/// in what is copied for them.
-static double leastClocks(LoopOp loop, const Target &target) {
+/// Trips in which memory answers, beside the products of the loop and what is
+/// copied for them.
+static int64_t tripsAhead(LoopOp loop, const Target &target,
+                          int64_t registers) {
   double matrix = 0, bytes = 0;
   for (MmaOp mma : loop.getBody().getOps<MmaOp>()) {
     if (const MmaRow *row =
@@ -64,8 +65,7 @@ static double leastClocks(LoopOp loop, const Target &target) {
   for (CopyOp copy : loop.getBody().getOps<CopyOp>()) {
     bytes += copy.getWork().front().amount;
   }
-  return std::max(matrix,
-                  bytes / target.portBytesPerClock(target.clock.boostHz));
+  return target.tripsAhead(matrix, bytes, registers);
 }
 
 /// Issues `load` so many trips ahead; the loop is then another.
@@ -108,13 +108,12 @@ LogicalResult modelc::loadAhead(KernelOp kernel, const Target &target) {
     }
   });
   for (LoopOp loop : loops) {
-    double clocks = leastClocks(loop, target);
     SmallVector<LoadOp> loads(loop.getBody().getOps<LoadOp>());
     for (LoadOp load : loads) {
       if (canRunAhead(load, loop)) {
         auto tile = cast<TileType>(load.getResult().getType());
         int64_t registers = registersOf(tile, threads);
-        loop = issueAhead(load, loop, target.tripsAhead(clocks, registers));
+        loop = issueAhead(load, loop, tripsAhead(loop, target, registers));
       }
     }
   }
