@@ -1,6 +1,5 @@
 #include "lib/Kernels/LinearPreview.h"
 #include "lib/Cost/Cost.h"
-#include "lib/Kernels/SixBits.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
@@ -34,7 +33,9 @@ struct LinearPreview::Workgroup {
   double matrix = 0, shared = 0, l2 = 0;
   double joules = 0;        ///< of the products of a trip
   double matrixSharing = 1; ///< how much longer where few waves fill the pipes
-  double chain = 0;  ///< of reads and products, where waves wait for each other
+  double chain = 0;         ///< of reads, where waves wait for each other
+  double turn = 0;          ///< of the products that those wait for
+  double copied = 0; ///< of the L2 port, where lanes wait at their copies
   double scaled = 0; ///< vector operations that scale products and add them
   double stored = 0; ///< at the L2 port, once
   double memory = 0, memoryAtEnd = 0; ///< of each trip, and once
@@ -120,40 +121,20 @@ void LinearPreview::addTrip(Workgroup &one, const LinearTile &tile,
   if (row.scope == MmaScope::Wave) {
     auto pipes = static_cast<double>(target.execution.matrixPipesPerUnit);
     one.matrixSharing = pipes / static_cast<double>(tile.waves);
-    // A rendezvous, the reads of both operands side by side, the products, and
-    // lanes that wait for the port meanwhile or before.
-    double matrix = one.matrix * std::max(1.0, one.matrixSharing);
-    double waits = target.cache.unitBytesPerClock > 0 ? one.l2 : 0;
-    bool among = target.copy.amongProducts;
-    one.chain = 2 * latency + asked / 2 / port +
-                (among ? std::max(matrix, waits) : matrix + waits);
+    // A rendezvous, the reads of both operands side by side, and the products.
+    one.chain = 2 * latency + asked / 2 / port;
+    one.turn = one.matrix * std::max(1.0, one.matrixSharing);
+    one.copied = target.cache.unitBytesPerClock > 0 ? one.l2 : 0;
   }
   if (shape.blockScales.isByKernel()) {
     return addScaling(one, tile, row);
   }
-  // Scales of a tile of weights that are less than a copy of all lanes are
-  // awaited where they are used.
-  if (shape.blockScales && tile.n * (tile.k / shape.blockScales.wordNumbers()) <
-                               tile.waves * target.execution.waveSize) {
-    one.chain += target.memory.latencyClocks;
-  }
-  // So are tails of numbers of six bits.
-  auto isAwaited = [&](Type number, int64_t rows) {
-    int64_t oneCopy = target.copy.bytesPerLane * target.execution.waveSize;
-    return hasTails(number) && tailBytes(rows * tile.k) < oneCopy;
-  };
-  if (isAwaited(shape.element, tile.m) ||
-      isAwaited(shape.weightElement(), tile.n)) {
-    one.chain += target.memory.latencyClocks;
-  }
-  if (tile.hasPieces() && tile.groups == 1) {
-    // One rendezvous a trip; reads for the next product lie under this one.
-    one.chain = one.matrix + latency;
-  } else if (tile.hasPieces()) {
-    // Each product of each group stands between two rendezvous.
-    double turns =
-        2 * static_cast<double>(tile.piecesM * tile.piecesN) * products;
-    one.chain = one.matrix + turns * latency;
+  if (tile.hasPieces()) {
+    // One rendezvous a trip, where reads for the next product lie under this
+    // one; or each product of each group stands between two.
+    auto pieces = static_cast<double>(tile.piecesM * tile.piecesN);
+    one.chain = (tile.groups == 1 ? 1 : 2 * pieces * products) * latency;
+    one.copied = 0;
   }
 }
 
@@ -299,10 +280,15 @@ double LinearPreview::tripClocks(const Workgroup &one, const Load &load) const {
   double matrix = one.matrix * std::max(load.perUnit, one.matrixSharing);
   double inFlight = (target.memory.latencyClocks + one.l2) /
                     static_cast<double>(std::max<int64_t>(one.slots - 1, 1));
+  // Other workgroups' copies stand before one's own.
+  double copied = load.perUnit * one.copied;
+  double chain =
+      one.chain + (target.copy.amongProducts ? std::max(one.turn, copied)
+                                             : one.turn + copied);
   return std::max({matrix, load.perUnit * one.shared, load.perUnit * one.l2,
                    cacheClocks(one, load),
                    queuedClocks(load.active * one.memory, inFlight),
-                   load.perUnit * one.scaled, one.chain});
+                   load.perUnit * one.scaled, chain});
 }
 
 double LinearPreview::roundClocks(const Workgroup &one,
