@@ -55,12 +55,11 @@ static int64_t numberOf(msgpack::MapDocNode &map, StringRef key) {
 }
 
 static BinaryFacts factsOf(msgpack::MapDocNode &kernel) {
-  constexpr int64_t bytesOfRegister = 4;
   BinaryFacts facts;
   facts.registers = numberOf(kernel, ".vgpr_count");
-  // Scalar registers go to lanes of vector registers, or to that memory.
-  facts.spilledBytes = numberOf(kernel, ".private_segment_fixed_size") +
-                       bytesOfRegister * numberOf(kernel, ".vgpr_spill_count");
+  // What a compiler counts as spilled may be in registers still: scalar ones in
+  // lanes of vector registers, those in accumulation registers.
+  facts.spilledBytes = numberOf(kernel, ".private_segment_fixed_size");
   facts.sharedBytes = numberOf(kernel, ".group_segment_fixed_size");
   facts.threads = numberOf(kernel, ".max_flat_workgroup_size");
   auto arguments = kernel.find(".args");
