@@ -57,8 +57,8 @@ static int64_t numberOf(msgpack::MapDocNode &map, StringRef key) {
 static BinaryFacts factsOf(msgpack::MapDocNode &kernel) {
   BinaryFacts facts;
   facts.registers = numberOf(kernel, ".vgpr_count");
-  // What a compiler counts as spilled may be in registers still: scalar ones in
-  // lanes of vector registers, those in accumulation registers.
+  // What the compiler counts as spilled may be in registers still: scalar ones
+  // in lanes of vector ones, vector ones in accumulation registers.
   facts.spilledBytes = numberOf(kernel, ".private_segment_fixed_size");
   facts.sharedBytes = numberOf(kernel, ".group_segment_fixed_size");
   facts.threads = numberOf(kernel, ".max_flat_workgroup_size");
