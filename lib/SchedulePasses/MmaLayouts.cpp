@@ -281,6 +281,14 @@ Layout modelc::operandBLayout(const MmaSplit &split) {
 static Layout inWords(Growing scales, const MmaSplit &split) {
   scales.pack(kScalesPerWord);
   scales.transpose();
+  for (Layout::Image &lane : scales.lanes) {
+    auto *ofRows = llvm::find_if(
+        scales.registers, [](const Layout::Image &r) { return r[1] != 0; });
+    if (lane == Layout::Image{0, 0} && ofRows != scales.registers.end()) {
+      lane = *ofRows;
+      scales.registers.erase(ofRows);
+    }
+  }
   return filled(std::move(scales), split);
 }
 

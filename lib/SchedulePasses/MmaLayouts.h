@@ -59,7 +59,9 @@ Layout operandALayout(const MmaSplit &split);
 Layout operandBLayout(const MmaSplit &split);
 Layout accumulatorLayout(const MmaSplit &split);
 /// Words of scales of a row that scales blocks: (register, lane, wave) to
-/// (word along K, row of A or of B).
+/// (word along K, row of A or of B). Lanes whose blocks lie in one word hold
+/// the words of as many fragments, from which the product deals out each its
+/// own.
 Layout scalesALayout(const MmaSplit &split);
 Layout scalesBLayout(const MmaSplit &split);
 /// Words of scales on their way to tensor memory: (word along K, row of the

@@ -24,6 +24,10 @@
 //   T uniform(T)       says it is the same in all lanes (the emulator checks)
 //   T readFirstLane(T)  T shuffleXor<Mask>(T)  T shuffleXor(T, mask)
 //   T shuffle(T, lane)  bool anyLane(bool)   whether it holds in some lane
+//   i32x2 wordsOfPair<Distance>(int)   gfx950: those of the lanes of each pair
+//                      that are 16 or 32 apart, of the first one first
+//   int permuteBytes(int low, int high, int selector)   byte i is that of low
+//                      and high together that byte i of the selector names
 // Copies and loads (memory.hip.h)
 //   kCopyBytes         the widest copy of a lane: 16 on gfx950, 4 on gfx942
 //   copyToShared<Bytes>(global, shared)    Bytes: 4 or kCopyBytes. Lane i's go
@@ -264,13 +268,29 @@ template <int Control>
 DEV int moveInRow(int word) {
   return __builtin_amdgcn_update_dpp(word, word, Control, 0xf, 0xf, true);
 }
+DEV int permuteBytes(int low, int high, int selector) {
+  return __builtin_amdgcn_perm(high, low, selector);
+}
+#if MODELC_CHIP >= 950
+template <int Distance>
+DEV i32x2 wordsOfPair(int w) {
+  static_assert(Distance == 16 || Distance == 32, "rows or halves");
+  if constexpr (Distance == 16) {
+    auto both = __builtin_amdgcn_permlane16_swap(w, w, false, false);
+    return i32x2{(int)both[0], (int)both[1]};
+  } else {
+    auto both = __builtin_amdgcn_permlane32_swap(w, w, false, false);
+    return i32x2{(int)both[0], (int)both[1]};
+  }
+}
+#endif
 template <int Mask>
 DEV int shuffleWordXor(int w) {
   constexpr int kMirrorRowHalf = 0x141, kRotateRow8 = 0x128;
   constexpr int kQuad[] = {0xE4, 0xB1, 0x4E, 0x1B}; // l ^ 0, 1, 2, 3 in a quad
   if constexpr (Mask & 32) {
 #if MODELC_CHIP >= 950
-    auto both = __builtin_amdgcn_permlane32_swap(w, w, false, false);
+    i32x2 both = wordsOfPair<32>(w);
     w = laneId() & 32 ? both[0] : both[1];
 #else
     w = __builtin_amdgcn_ds_bpermute((laneId() ^ 32) * 4, w);
@@ -278,7 +298,7 @@ DEV int shuffleWordXor(int w) {
   }
   if constexpr (Mask & 16) {
 #if MODELC_CHIP >= 950
-    auto both = __builtin_amdgcn_permlane16_swap(w, w, false, false);
+    i32x2 both = wordsOfPair<16>(w);
     w = laneId() & 16 ? both[0] : both[1];
 #else
     w = __builtin_amdgcn_ds_swizzle(w, 0x401F);

@@ -327,18 +327,42 @@ constexpr int kPerLane<f8> = 32;
 template <>
 constexpr int kPerLane<f4x2> = 16;
 
-/// Lane l gives the scale of row l % 16 in block l / 16 of four.
+/// Lane l gives the scale of row l % 16 in block l / 16 of four; of several
+/// fragments it holds the word of that row of fragment l / 16 % Fragments. Byte
+/// f of the result is the scale that it gives for fragment f.
+template <int Fragments>
+TILE int dealScales(e8m0x4 word) {
+  const int held = (int)word.bits, block = laneId() / 16;
+  if constexpr (Fragments == 1) {
+    return held >> block * 8;
+  } else if constexpr (Fragments == 2) {
+    const i32x2 both = wordsOfPair<16>(held);
+    return permuteBytes(both[0], both[1], 0x0400 + block * 0x0101);
+  } else {
+    static_assert(Fragments == 4, "as many as blocks of a word, at most");
+    // Blocks 0 and 1 or 2 and 3 of fragments f and f + 2, then one of all.
+    const i32x2 halves = wordsOfPair<32>(held);
+    const int two =
+        permuteBytes(halves[0], halves[1], 0x05040100 + block / 2 * 0x02020202);
+    const i32x2 both = wordsOfPair<16>(two);
+    return permuteBytes(both[0], both[1], 0x06020400 + block % 2 * 0x01010101);
+  }
+}
+
 template <int FormatA, class A, int FormatB = FormatA, class B = A>
 struct MfmaOfBlocks {
   static constexpr int a = kPerLane<A>, b = kPerLane<B>, c = 4;
   static constexpr int k = 4 * a, kOfB = 4 * b;
   static constexpr int firstStep = rows(1);
+  template <int Fragments>
+  TILE_MEMBER static int deal(e8m0x4 word) {
+    return dealScales<Fragments>(word);
+  }
+  template <int ByteA, int ByteB>
   TILE_MEMBER static void multiply(float *c, const A *a, const B *b,
-                                   e8m0x4 scalesOfA, e8m0x4 scalesOfB) {
-    const int byte = laneId() / 16 * 8;
-    *(f32x4 *)c = mfmaScaled16x16x128<FormatA, FormatB>(
-        asOperand(a), asOperand(b), *(f32x4 *)c, (int)(scalesOfA.bits >> byte),
-        (int)(scalesOfB.bits >> byte));
+                                   int scalesOfA, int scalesOfB) {
+    *(f32x4 *)c = mfmaScaled16x16x128<FormatA, FormatB, ByteA, ByteB>(
+        asOperand(a), asOperand(b), *(f32x4 *)c, scalesOfA, scalesOfB);
   }
 };
 using Mfma16x16x128F4 = MfmaOfBlocks<kFp4, f4x2>;

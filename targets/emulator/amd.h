@@ -107,6 +107,21 @@ DEV T shuffleXor(T value) {
   return shuffleFrom("shuffleXor", value, laneId() ^ Mask);
 }
 
+template <int Distance>
+DEV i32x2 wordsOfPair(int word) {
+  static_assert(Distance == 16 || Distance == 32, "rows or halves");
+  return i32x2{shuffleFrom("wordsOfPair", word, laneId() & ~Distance),
+               shuffleFrom("wordsOfPair", word, laneId() | Distance)};
+}
+inline int permuteBytes(int low, int high, int selector) {
+  const uint64_t bytes = uint64_t(uint32_t(high)) << 32 | uint32_t(low);
+  uint32_t result = 0;
+  for (int i = 0; i < 32; i += 8) {
+    result |= uint32_t(bytes >> (selector >> i & 7) * 8 & 0xFF) << i;
+  }
+  return int(result);
+}
+
 /// Starts the copy of this lane's bytes to its place behind `shared`.
 inline void copyLane(const void *from, void *shared, uint32_t bytes) {
   emulator::noteUniform(reinterpret_cast<uintptr_t>(shared));

@@ -9,14 +9,16 @@
 //     static constexpr int a, b, c;                 elements of a lane's fragments
 //     static constexpr int firstStep;               image of register bit 0 of the result: rows(1) or columns(1)
 //     multiply(C *c, const A *a, const B *b);       c += a b^T
-//     multiply(c, a, b, scalesOfA, scalesOfB);      of blocks: a word of scales of each row
+//     deal<Fragments>(word)                         of blocks: the scales of so many fragments, from a word of a row of
+//     one multiply<ByteA, ByteB>(c, a, b, scalesOfA, scalesOfB);    with that byte of what was dealt
 //   };
 //
 // Extents along K are in stored elements, of which packed ones hold several
 // numbers. One instruction uses one word of scales of each row.
 //
 // Registers of an operand: [fragment][repeats along K][repeats along M or N],
-// of the accumulator: [fragment][repeats along N][repeats along M].
+// of the accumulator: [fragment][repeats along N][repeats along M], of scales:
+// [repeats along K][repeats along M or N that no lanes hold].
 //
 //===----------------------------------------------------------------------===//
 #ifndef MODELC_TARGETS_TILE_MMA_H
@@ -115,15 +117,38 @@ TILE void mma(Tile<TC, LC> &c, const A &a, const B &b) {
   });
 }
 
+/// The scales of an operand, dealt out to the lanes that give them to instructions. Words are [repeats along K][those
+/// of so many fragments along M or N].
+template <class I, int RepeatsK, int Fragments, class L>
+struct DealtScales {
+  int words[L::registers];
+  template <class S>
+  TILE_MEMBER explicit DealtScales(const Tile<S, L> &scales) {
+    repeat<L::registers>([&](auto r) INLINE { words[r.value] = I::template deal<Fragments>(scales.v[r.value]); });
+  }
+  /// Which byte of which word a fragment [repeats along K][repeats along M or N] has.
+  TILE_CONSTEXPR static int byteOf(int fragment) { return fragment / RepeatsK % Fragments; }
+  TILE_CONSTEXPR static int wordOf(int fragment) {
+    return fragment / RepeatsK / Fragments * RepeatsK + fragment % RepeatsK;
+  }
+};
+
 /// The same with a scale for each block of K of every row.
 template <class I, class TC, class LC, class A, class B, class S, class LA, class LB>
   requires(kIsWaveOperand<A> && kIsWaveOperand<B>)
 TILE void mma(Tile<TC, LC> &c, const A &a, const B &b, const Tile<S, LA> &scalesOfA, const Tile<S, LB> &scalesOfB) {
+  constexpr int repeatsK = A::InLayout::columnCount / I::k;
+  using OfA = DealtScales<I, repeatsK, A::InLayout::registers / I::a / LA::registers, LA>;
+  using OfB = DealtScales<I, repeatsK, B::InLayout::registers / I::b / LB::registers, LB>;
+  const OfA ofA(scalesOfA);
+  const OfB ofB(scalesOfB);
   eachProduct<I, false>(c, a, b, [&](TC *sums, const auto *x, const auto *y, auto i, auto j) INLINE {
+    constexpr int byteA = OfA::byteOf(i.value), byteB = OfB::byteOf(j.value);
+    const int wordA = ofA.words[OfA::wordOf(i.value)], wordB = ofB.words[OfB::wordOf(j.value)];
     if constexpr (kIsExchanged<I, LC>) {
-      I::multiply(sums, y, x, scalesOfB.v[j.value], scalesOfA.v[i.value]);
+      I::template multiply<byteB, byteA>(sums, y, x, wordB, wordA);
     } else {
-      I::multiply(sums, x, y, scalesOfA.v[i.value], scalesOfB.v[j.value]);
+      I::template multiply<byteA, byteB>(sums, x, y, wordA, wordB);
     }
   });
 }

@@ -1,8 +1,9 @@
 // RUN: %modelc-opt %s --schedule-choose-instruction --schedule-place-operands --schedule-infer-layouts | FileCheck %s
-// An instruction that scales blocks is chosen for a product with scales. Four lanes hold
-// the word of a row, registers the words of a trip, then those of further fragments.
+// An instruction that scales blocks is chosen for a product with scales. Sixteen lanes hold
+// the words of a fragment's rows, the others those of three more fragments, registers the
+// words of a trip, then those of further fragments.
 
-// CHECK: #[[SCALES:.*]] = #schedule.layout<(register = [1:0, 0:16, 0:32, 0:64], lane = [0:1, 0:2, 0:4, 0:8, 0:0, 0:0], wave = [0:0, 0:128]) -> (row = 2, column = 256)>
+// CHECK: #[[SCALES:.*]] = #schedule.layout<(register = [1:0, 0:64], lane = [0:1, 0:2, 0:4, 0:8, 0:16, 0:32], wave = [0:0, 0:128]) -> (row = 2, column = 256)>
 module attributes {schedule.target = "mi355x"} {
 // CHECK-LABEL: @scaled
 schedule.kernel @scaled(%a: !schedule.buffer<?x1024xvector<2xf4E2M1FN>>, %b: !schedule.buffer<256x1024xvector<2xf4E2M1FN>>, %s: !schedule.buffer<?x16x256xvector<4xf8E8M0FNU>>, %t: !schedule.buffer<1x16x256xvector<4xf8E8M0FNU>>, %d: !schedule.buffer<?x256xf32>, %m: index) guard [] attributes {waves = 4 : i64} {
