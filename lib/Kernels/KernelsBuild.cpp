@@ -156,6 +156,11 @@ static void buildLinearPart(const Request &r, bool isReduce) {
                     Twine(tile.splits) + " of " + Twine(shape.inputs) +
                     " inputs in steps of " + Twine(tile.k));
   }
+  if (shape.blockScales && tile.k % shape.blockScales.wordNumbers() != 0) {
+    return s.refuse("expected steps of whole words of scales, multiples of " +
+                    Twine(shape.blockScales.wordNumbers()) +
+                    " inputs, got k:" + Twine(tile.k));
+  }
   auto build = isReduce ? buildLinearReduce : buildLinear;
   build(r.builder, r.label, shape, tile, r.rows());
 }

@@ -4,6 +4,8 @@
 // EMPTY: expected parts of the sum with a step each, got 5 of 448 inputs in steps of 64
 // RUN: not %modelc-opt %s "--kernels-build=family=linear shape=columns:256,inputs:448 tile=splits:0,k:64" 2>&1 | FileCheck %s --check-prefix=NONE
 // NONE: expected parts of the sum with a step each, got 0 of 448 inputs in steps of 64
+// RUN: not %modelc-opt %s "--kernels-build=target=mi355x family=linear shape=columns:256,inputs:448 types=element:f4E2M1FN tile=m:64,k:64" 2>&1 | FileCheck %s --check-prefix=WORDS
+// WORDS: expected steps of whole words of scales, multiples of 128 inputs, got k:64
 // 7 steps over 3 parts: 3, 3 and 1; sums go to a workspace, a second kernel adds.
 
 // CHECK: %partial: !schedule.buffer<?x3x256xf32>, %m: index
