@@ -129,6 +129,12 @@ int64_t registersPerThread(KernelOp kernel, int64_t waveSize);
 /// What predictions add to them for addresses, indices and constants.
 inline constexpr int64_t kAddressRegisters = 24;
 
+/// The same where a loop that reads ahead also loads scales from global memory:
+/// its trips are written out, and each lane has 64 bits of address for each
+/// load. MXFP4 tiles of 256 x 128 and 128 x 256 in four pieces take 64 and 74
+/// where no more are left, 128 x 128 takes 43.
+inline constexpr int64_t kAddressRegistersOfLoads = 80;
+
 } // namespace modelc::schedule
 
 #endif // MODELC_DIALECTS_SCHEDULE_SCHEDULE_H

@@ -2,6 +2,7 @@
 
 #include "lib/Kernels/LinearPieces.h"
 
+#include "lib/Kernels/SixBits.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -84,9 +85,29 @@ std::string kernels::reasonAgainstPieces(const Target &target,
           target.execution.maxRegistersPerThread * lanes) {
     return "sums in blocks leave no room to what is read ahead";
   }
-  return shape.blockScales ? "scales of blocks are fewer than two groups of "
-                             "waves copy at once"
-                           : "";
+  if (hasTails(shape.element) || hasTails(shape.weightElement())) {
+    return "numbers of six bits come from two places";
+  }
+  return shape.blockScales.isByKernel()
+             ? "a product is scaled before it is added"
+             : "";
+}
+
+/// Registers of all lanes for the words of scales of a trip: as many lanes hold
+/// the same word as there are blocks in it, or as few as the fragments of a
+/// piece leave.
+static int64_t scalesOfTrip(const LinearShape &shape, const LinearTile &tile,
+                            int64_t readers) {
+  constexpr int64_t kFragmentRows = 16;
+  auto held = [&](int64_t rows, int64_t piece) {
+    int64_t fragments = std::max<int64_t>(1, piece / readers / kFragmentRows);
+    int64_t lanes = schedule::kScalesPerWord /
+                    std::min(fragments, schedule::kScalesPerWord);
+    return rows * tile.k / shape.blockScales.wordNumbers() * lanes;
+  };
+  return readers *
+         (held(tile.m, tile.rowParts().front()) +
+          held(tile.n * productsOf(shape), tile.columnParts(shape).front()));
 }
 
 int64_t kernels::registersAhead(const LinearShape &shape,
@@ -100,5 +121,8 @@ int64_t kernels::registersAhead(const LinearShape &shape,
                      shape.weightElement().getIntOrFloatBitWidth();
   // Each operand is read by half of the waves' grid, which is square.
   int64_t readers = int64_t(1) << (llvm::Log2_64(tile.waves) / 2);
-  return tile.k * bits * readers / kBits + kAddresses * lanes;
+  int64_t held = tile.k * bits * readers / kBits + kAddresses * lanes;
+  // Scales are loaded, those of the next trip beside those of this one.
+  return shape.blockScales ? held + 2 * scalesOfTrip(shape, tile, readers)
+                           : held;
 }

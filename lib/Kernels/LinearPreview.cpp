@@ -36,6 +36,7 @@ struct LinearPreview::Workgroup {
   double chain = 0;         ///< of reads, where waves wait for each other
   double turn = 0;          ///< of the products that those wait for
   double copied = 0; ///< of the L2 port, where lanes wait at their copies
+  double loaded = 0; ///< of what is loaded in the trip before
   double scaled = 0; ///< vector operations that scale products and add them
   double stored = 0; ///< at the L2 port, once
   double memory = 0, memoryAtEnd = 0; ///< of each trip, and once
@@ -135,6 +136,8 @@ void LinearPreview::addTrip(Workgroup &one, const LinearTile &tile,
     auto pieces = static_cast<double>(tile.piecesM * tile.piecesN);
     one.chain = (tile.groups == 1 ? 1 : 2 * pieces * products) * latency;
     one.copied = 0;
+    // Scales are loaded in the trip before.
+    one.loaded = shape.blockScales ? target.memory.latencyClocks + latency : 0;
   }
 }
 
@@ -223,8 +226,11 @@ double LinearPreview::workgroupsPerUnit(const LinearTile &tile,
   }
   bool addsProducts = shape.blockScales.isByKernel();
   if (row.cSpace != OperandSpace::Tensor || addsProducts) {
+    bool loadsScales = shape.blockScales && tile.hasPieces();
     double registers =
-        (addsProducts ? 2 : 1) * sums / threads + schedule::kAddressRegisters;
+        (addsProducts ? 2 : 1) * sums / threads +
+        (loadsScales && tile.groups == 1 ? schedule::kAddressRegistersOfLoads
+                                         : schedule::kAddressRegisters);
     double fragments =
         row.scope == MmaScope::Wave ? ringBytes / 4 / threads * 2 : 0;
     double epilogue = shape.hasResidual ? sums / threads / 2 : 0;
@@ -288,7 +294,7 @@ double LinearPreview::tripClocks(const Workgroup &one, const Load &load) const {
   return std::max({matrix, load.perUnit * one.shared, load.perUnit * one.l2,
                    cacheClocks(one, load),
                    queuedClocks(load.active * one.memory, inFlight),
-                   load.perUnit * one.scaled, chain});
+                   load.perUnit * one.scaled, one.loaded, chain});
 }
 
 double LinearPreview::roundClocks(const Workgroup &one,

@@ -136,16 +136,17 @@ bool Tiling::holdsSums(const LinearShape &shape, const LinearTile &tile,
   int64_t accumulator = tile.m * tile.n * products(shape);
   int64_t lanes = tile.waves * target.execution.waveSize;
   int64_t registers = target.execution.registersOf(tile.waves) * lanes;
-  // Sums in half of what a lane can have leave too few to scales of blocks: a
-  // tile of 256 x 256 on 4 waves spilled five. In half of what it has, too few
-  // to blocks that are joined there: on 8 waves it spilled 20.
+  // Sums in half of what a lane can have leave too few to scales of blocks
+  // where all is read at once: a tile of 256 x 256 on 4 waves spilled 32 with a
+  // residual. In half of what it has, too few to blocks that are joined there:
+  // on 8 waves it spilled 20.
   if (shape.blockScales.isByKernel()) {
     return holdsProducts(shape, tile, row);
   }
   int64_t most = hasTails(shape.weightElement())
                      ? registers
                      : target.execution.maxRegistersPerThread * lanes;
-  if (shape.blockScales && 2 * accumulator >= most) {
+  if (shape.blockScales && !tile.hasPieces() && 2 * accumulator >= most) {
     return false;
   }
   int64_t piece = tile.rowParts().front() * tile.columnParts(shape).front();

@@ -52,9 +52,13 @@ static bool canRunAhead(LoadOp load, LoopOp loop) {
 }
 
 /// Trips in which memory answers, beside the products of the loop and what is
-/// copied for them.
+/// copied for them. A staggered loop waits in a trip for the copies that it
+/// asked for in the last, and so for all that it loaded before them.
 static int64_t tripsAhead(LoopOp loop, const Target &target,
                           int64_t registers) {
+  if (loop->getParentOfType<KernelOp>()->hasAttr("stagger")) {
+    return 1;
+  }
   double matrix = 0, bytes = 0;
   for (MmaOp mma : loop.getBody().getOps<MmaOp>()) {
     if (const MmaRow *row =

@@ -27,13 +27,15 @@ LogicalResult PhasedLoop::findPhases() {
   for (Operation &op : ring.loop.getBody().front().without_terminator()) {
     if (auto mma = dyn_cast<MmaOp>(op)) {
       ProductPhase phase{mma, {}};
-      for (Value operand : {Value(mma.getA()), Value(mma.getB())}) {
-        LoadOp load = readOf(operand, ring);
-        if (!load) {
+      for (Value operand : {Value(mma.getA()), Value(mma.getB()),
+                            Value(mma.getAScales()), Value(mma.getBScales())}) {
+        LoadOp load = operand ? readOf(operand, ring) : LoadOp();
+        if (!load && (operand == mma.getA() || operand == mma.getB())) {
           return mma.emitOpError("expected operands that the loop copies and "
                                  "reads, to be staggered");
         }
-        if (loaded.insert(load).second) {
+        // Scales are none, or too few for a copy and loaded a trip ahead.
+        if (load && loaded.insert(load).second) {
           phase.loads.push_back(load);
         }
       }

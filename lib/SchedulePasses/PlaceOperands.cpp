@@ -155,12 +155,16 @@ void modelc::readThroughPlaces(Places &places, Value operand, LoopOp loop) {
 }
 
 /// An operand in registers: through shared memory where the loop reads it anew
-/// every trip, straight from global memory where it is read once.
+/// every trip, straight from global memory where it is read once. Scales are
+/// fewer than a copy of the lanes of two groups of waves, of which the second
+/// would write again what the first has read: those are loaded.
 static void placeInRegisters(Places &places, MmaOp mma) {
   if (LoopOp loop = sequenceAround(mma)) {
     readThroughPlaces(places, mma.getA(), loop);
     readThroughPlaces(places, mma.getB(), loop);
-    if (mma.getAScales()) {
+    auto groups =
+        mma->getParentOfType<KernelOp>()->getAttrOfType<IntegerAttr>("stagger");
+    if (mma.getAScales() && (!groups || groups.getInt() == 1)) {
       readThroughPlaces(places, mma.getAScales(), loop);
       readThroughPlaces(places, mma.getBScales(), loop);
     }
