@@ -152,11 +152,15 @@ bool Tiling::holdsSums(const LinearShape &shape, const LinearTile &tile,
   int64_t piece = tile.rowParts().front() * tile.columnParts(shape).front();
   // Nor is there room for scales beside both in a quarter each of what two
   // waves on a scheduler have: 128 x 256 on 8 waves, a residual beside 64 sums,
-  // spilled 18, of rows and columns 17.
+  // spilled 18, of rows and columns 17. Or for scales of blocks and of rows
+  // beside sums in half of it: 256 x 256 spilled 32.
   bool isShort = registers < target.execution.maxRegistersPerThread * lanes;
+  bool isScaled = shape.blockScales || shape.isScaled;
+  bool isScaledTwice = shape.blockScales && shape.isScaled;
+  int64_t beside = shape.hasResidual ? piece : 0;
   if (row.scope == MmaScope::Wave && isShort &&
-      (shape.blockScales || shape.isScaled) && shape.hasResidual &&
-      2 * (accumulator + piece) >= registers) {
+      (isScaledTwice || (isScaled && shape.hasResidual)) &&
+      2 * (accumulator + beside) >= registers) {
     return false;
   }
   if (row.scope == MmaScope::Wave) {
