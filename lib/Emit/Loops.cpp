@@ -234,6 +234,27 @@ static bool knowsOfTrip(LoopOp loop) {
          least.isStrictlyPositive();
 }
 
+/// A compiler moves products of trips that follow the loop over a ring, where
+/// their number is no multiple of its slots, to where their sums are stored:
+/// behind conditions, and with all operands kept until there.
+void KernelPrinter::holdSums(LoopOp loop, int64_t slots) {
+  APInt trips;
+  if (matchPattern(loop.getUpperBounds()[0], m_ConstantInt(&trips)) &&
+      trips.getSExtValue() % slots == 0) {
+    return;
+  }
+  auto isProduct = [](Value value) {
+    return value.getDefiningOp<MmaOp>() && isa<TileType>(value.getType());
+  };
+  for (auto [sum, value] :
+       llvm::zip_equal(loop.getResults(), loop.getYield().getValues())) {
+    auto map = value.getDefiningOp<MapOp>();
+    if (isProduct(value) || (map && llvm::any_of(map.getInputs(), isProduct))) {
+      line("hold(" + spelled[sum] + ");");
+    }
+  }
+}
+
 LogicalResult KernelPrinter::printLoop(LoopOp loop) {
   declareCarried(loop);
   syncLate(loop, /*isBefore=*/true);
@@ -262,6 +283,7 @@ LogicalResult KernelPrinter::printLoop(LoopOp loop) {
     close("});");
     names.leaveScope();
     syncLate(loop, /*isBefore=*/false);
+    holdSums(loop, slots);
     return result;
   }
   std::string step = loop.getSteps().empty()

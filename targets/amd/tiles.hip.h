@@ -278,6 +278,19 @@ TILE void copyTile(Place<S> to, const V &from) {
   }
 }
 
+/// The sums of a tile are there before what follows: all of a fragment, of
+/// which one is asked for.
+template <class T, class L>
+TILE void hold(const Tile<T, L> &sums) {
+#ifndef MODELC_EMULATOR
+  constexpr int kOfFragment = 4;
+  repeat<L::registers / kOfFragment>([&](auto i) INLINE {
+    const T one = sums.v[i.value * kOfFragment];
+    asm volatile("" ::"v"(one));
+  });
+#endif
+}
+
 //===- Matrix instructions ------------------------------------------------===//
 
 #define MODELC_MFMA(name, depth, operand, vectorA, vectorC, call)              \
