@@ -234,23 +234,36 @@ static bool knowsOfTrip(LoopOp loop) {
          least.isStrictlyPositive();
 }
 
+static bool isProductInRegisters(Value value) {
+  return value.getDefiningOp<MmaOp>() && isa<TileType>(value.getType());
+}
+
+/// In each trip that is written out, sums that a map adds products to: a
+/// compiler would add all of them behind the last trip.
+void KernelPrinter::holdAddends(LoopOp loop) {
+  for (auto [sum, value] :
+       llvm::zip_equal(loop.getCarried(), loop.getYield().getValues())) {
+    auto map = value.getDefiningOp<MapOp>();
+    if (map && llvm::any_of(map.getInputs(), isProductInRegisters)) {
+      line("hold<1>(" + spelled[sum] + ");");
+    }
+  }
+}
+
 /// A compiler moves products of trips that follow the loop over a ring, where
 /// their number is no multiple of its slots, to where their sums are stored:
 /// behind conditions, and with all operands kept until there.
 void KernelPrinter::holdSums(LoopOp loop, int64_t slots) {
+  constexpr int64_t kOfFragment = 4; // registers that a product fills together
   APInt trips;
   if (matchPattern(loop.getUpperBounds()[0], m_ConstantInt(&trips)) &&
       trips.getSExtValue() % slots == 0) {
     return;
   }
-  auto isProduct = [](Value value) {
-    return value.getDefiningOp<MmaOp>() && isa<TileType>(value.getType());
-  };
   for (auto [sum, value] :
        llvm::zip_equal(loop.getResults(), loop.getYield().getValues())) {
-    auto map = value.getDefiningOp<MapOp>();
-    if (isProduct(value) || (map && llvm::any_of(map.getInputs(), isProduct))) {
-      line("hold(" + spelled[sum] + ");");
+    if (isProductInRegisters(value)) {
+      line("hold<" + Twine(kOfFragment) + ">(" + spelled[sum] + ");");
     }
   }
 }
@@ -280,6 +293,7 @@ LogicalResult KernelPrinter::printLoop(LoopOp loop) {
     open("unroll<" + Twine(slots) + ">(" + text(lower) + ", " + text(upper) +
          ", [&](auto " + name + ") INLINE {");
     LogicalResult result = printBody(loop);
+    holdAddends(loop);
     close("});");
     names.leaveScope();
     syncLate(loop, /*isBefore=*/false);

@@ -101,6 +101,7 @@ private:
   std::string caller(llvm::StringRef rest = "");
   void declareCarried(schedule::LoopOp loop);
   void syncLate(schedule::LoopOp loop, bool isBefore);
+  void holdAddends(schedule::LoopOp loop);
   void holdSums(schedule::LoopOp loop, int64_t slots);
   void printYield(schedule::LoopOp loop);
 

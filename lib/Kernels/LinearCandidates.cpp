@@ -108,9 +108,7 @@ static void deepenRing(const Target &target, const LinearShape &shape,
                  fillsTensorMemory(target, shape, tile, row);
   if (isAlone && !tile.hasPieces()) {
     int64_t trips = llvm::divideCeil(shape.inputs, tile.k * tile.splits);
-    int64_t most =
-        std::min(kMostSlots, slotsBesideScales(target, shape, tile, row));
-    tile.slots = std::clamp(trips, kMinSlots, most);
+    tile.slots = std::clamp(trips, kMinSlots, kMostSlots);
   }
 }
 

@@ -54,11 +54,11 @@ static int64_t tripsAhead(const Target &target, const LinearShape &shape,
 /// Registers of a lane of waves that multiply from registers: sums, the product
 /// of a trip and its operands (a compiler reads all of them before the first
 /// addition), scales of this trip and of those ahead (two waves share the
-/// rows), addresses. Compiled for three slots: 128 x 128 on 8 waves 164, on 4
-/// waves 268, 256 x 128 on 4 waves 442.
+/// rows), addresses. Compiled: 128 x 128 on 8 waves 132, on 4 waves 214, 256 x
+/// 128 on 8 waves 214, on 4 waves 378.
 static int64_t registersOfLane(const Target &target, const LinearShape &shape,
                                const LinearTile &tile, const MmaRow &row) {
-  constexpr int64_t kAddresses = 64;
+  constexpr int64_t kAddresses = 16;
   int64_t waveSize = target.execution.waveSize;
   int64_t products = shape.isSwiglu ? 2 : 1;
   int64_t sums =
@@ -67,20 +67,6 @@ static int64_t registersOfLane(const Target &target, const LinearShape &shape,
   int64_t ahead = tripsAhead(target, shape, tile, row, scales);
   return 2 * sums + operandWords(tile, row, waveSize) + (ahead + 1) * scales +
          kAddresses;
-}
-
-int64_t kernels::slotsBesideScales(const Target &target,
-                                   const LinearShape &shape,
-                                   const LinearTile &tile, const MmaRow &row) {
-  if (!shape.blockScales.isByKernel() || row.scope != MmaScope::Wave) {
-    return INT64_MAX;
-  }
-  // The trips of a ring are written out: each one beyond three took a fifth
-  // more, 128 x 128 on 8 waves 202 and 268, on 4 waves 368 of five.
-  constexpr int64_t kPlain = 3, kShare = 5;
-  int64_t each = registersOfLane(target, shape, tile, row);
-  int64_t left = target.execution.registersOf(tile.waves) - each;
-  return kPlain + std::max<int64_t>(0, left * kShare / each);
 }
 
 /// Sums and the product of a trip; a quarter of the registers is left to

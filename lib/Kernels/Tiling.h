@@ -41,10 +41,6 @@ constexpr int64_t kJudgedRows = 16384;
 /// them; empty: nothing.
 std::string reasonAgainstScales(const LinearShape &shape,
                                 const LinearTile &tile);
-/// The most slots of a ring whose trips, written out, leave registers to what
-/// waves multiply by scales of blocks.
-int64_t slotsBesideScales(const Target &target, const LinearShape &shape,
-                          const LinearTile &tile, const MmaRow &row);
 
 /// Of so many keys, those in tiles that decode walks at most.
 inline int64_t walkedKeys(const HeadShape &shape, const DecodeTile &tile,

@@ -278,14 +278,13 @@ TILE void copyTile(Place<S> to, const V &from) {
   }
 }
 
-/// The sums of a tile are there before what follows: all of a fragment, of
-/// which one is asked for.
-template <class T, class L>
-TILE void hold(const Tile<T, L> &sums) {
+/// The numbers of a tile are there before what follows. Of so many that one
+/// instruction makes, one is asked for.
+template <int Together, class T, class L>
+TILE void hold(const Tile<T, L> &tile) {
 #ifndef MODELC_EMULATOR
-  constexpr int kOfFragment = 4;
-  repeat<L::registers / kOfFragment>([&](auto i) INLINE {
-    const T one = sums.v[i.value * kOfFragment];
+  repeat<L::registers / Together>([&](auto i) INLINE {
+    const T one = tile.v[i.value * Together];
     asm volatile("" ::"v"(one));
   });
 #endif

@@ -53,7 +53,7 @@
 // CHECK: mma<Mfma16x16x32Bf16>(accumulator, fragments<ATileLayout>(aRing[step]), fragments<WTileLayout>(wRing[step]));
 // CHECK-NEXT: interleave<32, 0, 8>();
 // CHECK-NEXT: });
-// CHECK-NEXT: hold(accumulator);
+// CHECK-NEXT: hold<4>(accumulator);
 // CHECK: waitCopies<0>();
 // CHECK: storeTile<8>(result, view(d + offset(row, 256, column), 256).limitRows(m - row));
 #a = #schedule.layout<(register = [0:1, 0:2, 0:4, 0:32, 16:0, 32:0], lane = [1:0, 2:0, 4:0, 8:0, 0:8, 0:16], wave = [0:0, 64:0]) -> (row = 128, column = 64)>
