@@ -136,33 +136,19 @@ bool Tiling::holdsSums(const LinearShape &shape, const LinearTile &tile,
   int64_t accumulator = tile.m * tile.n * products(shape);
   int64_t lanes = tile.waves * target.execution.waveSize;
   int64_t registers = target.execution.registersOf(tile.waves) * lanes;
-  // Sums in half of what a lane can have leave too few to scales of blocks
-  // where all is read at once: a tile of 256 x 256 on 4 waves spilled 32 with a
-  // residual. In half of what it has, too few to blocks that are joined there:
-  // on 8 waves it spilled 20.
   if (shape.blockScales.isByKernel()) {
     return holdsProducts(shape, tile, row);
   }
-  int64_t most = hasTails(shape.weightElement())
-                     ? registers
-                     : target.execution.maxRegistersPerThread * lanes;
-  if (shape.blockScales && !tile.hasPieces() && 2 * accumulator >= most) {
+  // Sums in half of what a lane can have leave too few to blocks that are
+  // joined: 256 x 256 on 4 waves spilled 49. In half of what it has, too few to
+  // scales of blocks and of rows: eight bits by four on 8 waves, three.
+  int64_t most = target.execution.maxRegistersPerThread * lanes;
+  bool isScaledTwice = shape.blockScales && shape.isScaled;
+  if ((hasTails(shape.weightElement()) && 2 * accumulator >= most) ||
+      (isScaledTwice && 2 * accumulator >= registers)) {
     return false;
   }
   int64_t piece = tile.rowParts().front() * tile.columnParts(shape).front();
-  // Nor is there room for scales beside both in a quarter each of what two
-  // waves on a scheduler have: 128 x 256 on 8 waves, a residual beside 64 sums,
-  // spilled 18, of rows and columns 17. Or for scales of blocks and of rows
-  // beside sums in half of it: 256 x 256 spilled 32.
-  bool isShort = registers < target.execution.maxRegistersPerThread * lanes;
-  bool isScaled = shape.blockScales || shape.isScaled;
-  bool isScaledTwice = shape.blockScales && shape.isScaled;
-  int64_t beside = shape.hasResidual ? piece : 0;
-  if (row.scope == MmaScope::Wave && isShort &&
-      (isScaledTwice || (isScaled && shape.hasResidual)) &&
-      2 * (accumulator + beside) >= registers) {
-    return false;
-  }
   if (row.scope == MmaScope::Wave) {
     int64_t epilogue =
         piece * ((shape.hasResidual ? 1 : 0) + (shape.isSwiglu ? 2 : 0));
