@@ -54,11 +54,14 @@ static int64_t tripsAhead(const Target &target, const LinearShape &shape,
 /// Registers of a lane of waves that multiply from registers: sums, the product
 /// of a trip and its operands (a compiler reads all of them before the first
 /// addition), scales of this trip and of those ahead (two waves share the
-/// rows), addresses. Compiled: 128 x 128 on 8 waves 132, on 4 waves 214, 256 x
-/// 128 on 8 waves 214, on 4 waves 378.
+/// rows), addresses. Compiled where sums are held in each trip: 128 x 128 on 8
+/// waves 132, on 4 waves 214, 256 x 128 on 8 waves 214, on 4 waves 378. Where
+/// copies do not complete in order, trips are a loop whose order is the
+/// compiler's: 2 x 64 x 64 on 4 waves spilled 19 of 255.
 static int64_t registersOfLane(const Target &target, const LinearShape &shape,
                                const LinearTile &tile, const MmaRow &row) {
-  constexpr int64_t kAddresses = 16;
+  constexpr int64_t kHeld = 16, kFree = 64;
+  bool isHeld = target.copy.completion == Completion::Counted;
   int64_t waveSize = target.execution.waveSize;
   int64_t products = shape.isSwiglu ? 2 : 1;
   int64_t sums =
@@ -66,7 +69,7 @@ static int64_t registersOfLane(const Target &target, const LinearShape &shape,
   int64_t scales = llvm::divideCeil(tile.m, 2 * row.m) + products;
   int64_t ahead = tripsAhead(target, shape, tile, row, scales);
   return 2 * sums + operandWords(tile, row, waveSize) + (ahead + 1) * scales +
-         kAddresses;
+         (isHeld ? kHeld : kFree);
 }
 
 /// Sums and the product of a trip; a quarter of the registers is left to
