@@ -156,7 +156,8 @@ static void buildLinearPart(const Request &r, bool isReduce) {
                     Twine(tile.splits) + " of " + Twine(shape.inputs) +
                     " inputs in steps of " + Twine(tile.k));
   }
-  if (shape.blockScales && tile.k % shape.blockScales.wordNumbers() != 0) {
+  if (!isReduce && shape.blockScales &&
+      tile.k % shape.blockScales.wordNumbers() != 0) {
     return s.refuse("expected steps of whole words of scales, multiples of " +
                     Twine(shape.blockScales.wordNumbers()) +
                     " inputs, got k:" + Twine(tile.k));
