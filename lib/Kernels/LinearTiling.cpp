@@ -129,7 +129,9 @@ static int64_t addresses(const LinearTile &tile, const MmaRow &row) {
 /// residual arrives in a register for each element while the sums are still
 /// there, and SwiGLU makes an exponential and a product of each pair; else
 /// SwiGLU replaces sums one by one, and a residual arrives in pairs, from an
-/// address for each row of a lane. Sums in tensor memory pass through registers
+/// address for each row of a lane, or where the weight comes first, whose
+/// neighbours lie in other lanes, one by one: 256 x 128 on 8 waves spilled 8.
+/// Sums in tensor memory pass through registers
 /// in chunks of columns, as many as there is room for.
 bool Tiling::holdsSums(const LinearShape &shape, const LinearTile &tile,
                        const MmaRow &row) const {
@@ -161,7 +163,8 @@ bool Tiling::holdsSums(const LinearShape &shape, const LinearTile &tile,
       8 * accumulator >= 5 * registers) {
     return false;
   }
-  int64_t all = accumulator + (shape.hasResidual ? piece / 2 : 0);
+  int64_t residual = tile.isSwapped ? piece : piece / 2;
+  int64_t all = accumulator + (shape.hasResidual ? residual : 0);
   return 4 * accumulator <= 3 * registers &&
          (tile.hasRoles ? 4 * all < 3 * registers
                         : all + lanes * addresses(tile, row) < registers);
