@@ -112,6 +112,10 @@ namespace modelc::schedule {
 /// that are all free.
 bool startsNextLate(KernelOp kernel);
 
+/// Products of a loop whose first operand it carries: what the trip before has
+/// made.
+llvm::SmallVector<MmaOp> lateProducts(LoopOp loop);
+
 /// Copies in front of a product, behind whatever holds all waves or multiplies
 /// before: those of lanes can go out between its instructions.
 llvm::SmallVector<CopyOp> copiesBefore(MmaOp product);

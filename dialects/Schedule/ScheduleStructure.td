@@ -95,6 +95,11 @@ def LoopOp : ScheduleOp<"loop", [SingleBlockImplicitTerminator<"YieldOp">, AttrS
     `prefetch` says how many trips ahead the copies of the body run (set by
     pipelining); `unroll` is set where storage must be separate objects.
 
+    `delayed`: two trips at least, and a product whose `a` is carried adds what
+    the trip before has made. In the first trip that is zero, and in the last
+    one nobody reads what the trip makes itself: what is carried of it stays as
+    it was. Text writes both out without what they need not do.
+
     ```mlir
     schedule.kernel @f(%m: index, %n: index) guard [] attributes {waves = 4 : i64} {
       %c0 = arith.constant 0 : index
@@ -112,7 +117,7 @@ def LoopOp : ScheduleOp<"loop", [SingleBlockImplicitTerminator<"YieldOp">, AttrS
     Variadic<Index>:$steps, Variadic<AnyType>:$inits,
     DefaultValuedAttr<LoopKindAttr, "::modelc::schedule::LoopKind::Sequence">:$kind,
     OptionalAttr<StrAttr>:$expect, OptionalAttr<DenseI64ArrayAttr>:$order, UnitAttr:$persistent,
-    OptionalAttr<I64Attr>:$unroll, OptionalAttr<I64Attr>:$stagger);
+    OptionalAttr<I64Attr>:$unroll, OptionalAttr<I64Attr>:$stagger, UnitAttr:$delayed);
   let results = (outs Variadic<AnyType>:$results);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;

@@ -280,6 +280,12 @@ static bool livesOnDevice(Value value) {
          llvm::any_of(op->getOperands(), livesOnDevice);
 }
 
+SmallVector<MmaOp> schedule::lateProducts(LoopOp loop) {
+  return llvm::filter_to_vector(loop.getBody().getOps<MmaOp>(), [&](MmaOp mma) {
+    return llvm::is_contained(loop.getCarried(), mma.getA());
+  });
+}
+
 LogicalResult LoopOp::verify() {
   size_t count = getUpperBounds().size();
   if (getLowerBounds().size() != count ||
@@ -298,6 +304,10 @@ LogicalResult LoopOp::verify() {
   }
   if (getYield().getValues().getTypes() != getInits().getTypes()) {
     return emitOpError("expected to yield the types that are carried");
+  }
+  if (getDelayed() && lateProducts(*this).empty()) {
+    return emitOpError("expected a product whose first operand is carried in a "
+                       "'delayed' loop, got none");
   }
   if (!getExpect() && llvm::any_of(getUpperBounds(), livesOnDevice)) {
     return emitOpError("expected 'expect': the bound lives on the device, and "

@@ -93,6 +93,10 @@ static bool isOnlyCondition(Operation *op) {
 }
 
 LogicalResult KernelPrinter::printOp(Operation *op) {
+  if (idle.contains(op)) {
+    handOn(op);
+    return success();
+  }
   if (isa<arith::ArithDialect, math::MathDialect>(op->getDialect())) {
     return isOnlyCondition(op) ? success() : printScalar(op);
   }
@@ -163,7 +167,7 @@ void KernelPrinter::printYield(LoopOp loop) {
   SmallVector<std::pair<std::string, std::string>> assignments;
   for (auto [carried, value] :
        llvm::zip_equal(loop.getCarried(), loop.getYield().getValues())) {
-    if (isa<TokenType>(carried.getType())) {
+    if (isa<TokenType>(carried.getType()) || isLeftOut(value)) {
       continue;
     }
     std::string to = spelled[carried], from = text(value);
@@ -279,6 +283,11 @@ LogicalResult KernelPrinter::printLoop(LoopOp loop) {
     open("if (" + text(condition) + ") {");
     LogicalResult result = printBody(loop);
     close();
+    names.leaveScope();
+    return result;
+  }
+  if (loop.getDelayed()) {
+    LogicalResult result = printDelayed(loop);
     names.leaveScope();
     return result;
   }

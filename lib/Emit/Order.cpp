@@ -37,8 +37,10 @@ static SmallVector<MmaOp> asynchronousProducts(Block &block) {
 }
 
 /// The products issued before a wait, the last one first: those before it in
-/// its block, then, in a loop, those of the trip before.
-static SmallVector<MmaOp> productsBefore(WaitOp wait) {
+/// its block, then, in a loop, those of the trip before. `pending` of them may
+/// still be in flight.
+SmallVector<MmaOp> KernelPrinter::productsBefore(WaitOp wait,
+                                                 int64_t &pending) {
   SmallVector<MmaOp> result, later;
   for (MmaOp mma : llvm::reverse(asynchronousProducts(*wait->getBlock()))) {
     bool isEarlier =
@@ -51,6 +53,11 @@ static SmallVector<MmaOp> productsBefore(WaitOp wait) {
     llvm::append_range(result,
                        llvm::reverse(asynchronousProducts(*wait->getBlock())));
   }
+  pending = static_cast<int64_t>(wait.getPending().value_or(0));
+  auto isIdle = [&](MmaOp mma) { return idle.contains(mma); };
+  size_t late = std::min<size_t>(pending, result.size());
+  pending -= llvm::count_if(ArrayRef(result).take_front(late), isIdle);
+  llvm::erase_if(result, isIdle);
   return result;
 }
 
@@ -78,13 +85,13 @@ SmallVector<std::string> KernelPrinter::doneAfter(WaitOp wait) {
   };
   llvm::SmallPtrSet<Operation *, 4> seen;
   llvm::DenseSet<Value> stillRead;
-  for (auto [i, mma] : llvm::enumerate(productsBefore(wait))) {
+  int64_t pending = 0;
+  for (auto [i, mma] : llvm::enumerate(productsBefore(wait, pending))) {
     std::string name = accumulatorOf(mma);
     bool isOfThisTrip = seen.insert(mma).second &&
                         mma->getBlock() == wait->getBlock() &&
                         mma->isBeforeInBlock(wait);
-    if (static_cast<int64_t>(i) <
-        static_cast<int64_t>(wait.getPending().value_or(0))) {
+    if (static_cast<int64_t>(i) < pending) {
       inFlight.insert(name);
       stillRead.insert_range(mma.getOperands());
       continue;
@@ -149,16 +156,21 @@ static ReduceOp besideProducts(WaitOp wait) {
 }
 
 LogicalResult KernelPrinter::printWait(WaitOp op) {
-  if (ReduceOp reduce = besideProducts(op)) {
+  if (ReduceOp reduce = besideProducts(op); reduce && !idle.contains(reduce)) {
     line("computeFirst(" + text(reduce.getResult()) + ");");
   }
   if (op.getQueue()) {
     std::string arguments;
+    int64_t pending = op.getPending().value_or(0);
     if (*op.getQueue() == Queue::Matrix) {
+      if (isAwaitedAlready(op)) {
+        return success();
+      }
+      productsBefore(op, pending);
       arguments = llvm::join(doneAfter(op), ", ");
     }
-    line(queueFunction(*op.getQueue()) + "<" +
-         Twine(op.getPending().value_or(0)) + ">(" + arguments + ");");
+    line(queueFunction(*op.getQueue()) + "<" + Twine(pending) + ">(" +
+         arguments + ");");
     if (*op.getQueue() == Queue::Copies && matrixUnitReadsCopies(kernel)) {
       line("publishShared();");
     }

@@ -105,6 +105,15 @@ private:
   void holdSums(schedule::LoopOp loop, int64_t slots);
   void printYield(schedule::LoopOp loop);
 
+  // DelayedLoops.cpp
+  mlir::LogicalResult printDelayed(schedule::LoopOp loop);
+  mlir::LogicalResult printEnd(schedule::LoopOp loop, bool isFirst);
+  void handOn(mlir::Operation *op);
+  bool isLeftOut(mlir::Value value);
+  bool isAwaitedAlready(schedule::WaitOp wait);
+  llvm::SmallVector<schedule::MmaOp> productsBefore(schedule::WaitOp wait,
+                                                    int64_t &pending);
+
   // Memory.cpp
   mlir::LogicalResult printLoad(schedule::LoadOp op);
   mlir::LogicalResult printStore(schedule::StoreOp op);
@@ -185,6 +194,7 @@ private:
   llvm::DenseSet<mlir::Value> inPlace; ///< read from their place by a product
   std::string usings, body, waveName;
   unsigned depth = 0;
+  llvm::DenseSet<mlir::Operation *> idle; ///< left out of the trip in print
   schedule::RoleOp walking;   ///< the role whose walk over tiles is printed
   bool isOneThread = false;   ///< the text around is run by one thread alone
   bool nextIsStarted = false; ///< the kernel behind this one

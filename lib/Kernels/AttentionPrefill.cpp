@@ -54,6 +54,11 @@ static int64_t tripsLate(const PrefillTile &tile) {
   return (tile.isDelayed ? 1 : 0) + (tile.isAhead ? 1 : 0);
 }
 
+/// Whether the first trip adds no values and the last one makes no scores.
+static bool hasHalfTrips(const PrefillTile &tile) {
+  return tile.isDelayed && tile.hasRoles;
+}
+
 /// The keys of a trip, with the values of the trip before where they are late:
 /// the first adds none.
 KeyTile Prefill::keysOf(const Sequence &sequence, Scalar kvHead, Scalar trip,
@@ -92,6 +97,11 @@ static int64_t keysBefore(const HeadShape &shape, const PrefillTile &tile) {
   return llvm::alignTo(shape.window - 1, tile.keys);
 }
 
+/// Trips that see no keys, of the time of a whole one: two halves are one.
+static int64_t tripsBeside(const PrefillTile &tile) {
+  return tripsLate(tile) - (hasHalfTrips(tile) ? 1 : 0);
+}
+
 /// Trips of a query in the middle of the new tokens, at the end of its own
 /// tile, less the mean of those before a window, where nothing is rounded.
 static std::string expectTrips(const HeadShape &shape,
@@ -103,7 +113,7 @@ static std::string expectTrips(const HeadShape &shape,
     keys += " - " + expectBeyond(beyond, " ^ 2") + " / 2";
   }
   return "(" + keys + ") / " + std::to_string(tile.keys) + " + " +
-         std::to_string(tripsLate(tile)) + ".5";
+         std::to_string(tripsBeside(tile)) + ".5";
 }
 
 /// The part of the trips that are masked: tiles of keys that are as late as the
@@ -111,7 +121,7 @@ static std::string expectTrips(const HeadShape &shape,
 static std::string expectMasked(const HeadShape &shape,
                                 const PrefillTile &tile) {
   int64_t late = llvm::divideCeil(tile.queries, tile.keys);
-  std::string masked = std::to_string(late + tripsLate(tile));
+  std::string masked = std::to_string(late + tripsBeside(tile));
   if (shape.window > 0) {
     int64_t early = llvm::divideCeil(
         keysBefore(shape, tile) + tile.queries - shape.window, tile.keys);
@@ -168,8 +178,12 @@ void Prefill::ownQueries(const Sequence &sequence, Scalar first, Scalar head) {
                    {isVisible, isMasked, expectMasked(shape, tile)})
         .values();
   };
-  Softmax end =
-      Softmax::of(shape, k.loop("t", trips, expect, start.carried(), body));
+  KernelBuilder::Values sums =
+      k.loop("t", trips, expect, start.carried(), body);
+  if (hasHalfTrips(tile)) {
+    sums[0].getDefiningOp<LoopOp>().setDelayed(true);
+  }
+  Softmax end = Softmax::of(shape, sums);
   storeParts(k, finishSoftmax(k, shape, end, cache.valueScale),
              [&](int64_t column) { return rowsOf(out, column); });
 }

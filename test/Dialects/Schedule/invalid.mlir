@@ -460,3 +460,14 @@ schedule.kernel @early_behind_load(%w: !schedule.buffer<64x64xbf16>, %m: index) 
     schedule.prefetch %w[%i, %c0] {rows = 16 : i64, columns = 64 : i64} : !schedule.buffer<64x64xbf16>
   }
 }
+
+// -----
+
+schedule.kernel @delayed_without_late_product(%m: index) guard [] {
+  %c0 = arith.constant 0 : index
+  schedule.loop (%i) = (%c0) to (%m) on workgroups {
+    // expected-error @+1 {{expected a product whose first operand is carried in a 'delayed' loop, got none}}
+    schedule.loop (%t) = (%c0) to (%m) on sequence attributes {delayed} {
+    }
+  }
+}
