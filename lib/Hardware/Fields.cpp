@@ -305,6 +305,10 @@ static const std::vector<Field<MmaRow>> kMmaFields = {
     field("a", &MmaRow::aType, "", "element type of A"),
     field("b", &MmaRow::bType, "", "element type of B"),
     field("c", &MmaRow::cType, "", "element type of the accumulator"),
+    field("compute", &MmaRow::computeType, "",
+          "type that the machine code converts A and B to before; absent = it "
+          "multiplies them as they are",
+          kOptional),
     field("scale_block", &MmaRow::scaleBlock, "",
           "elements along k for each scale, absent = unscaled", kOptional),
     field("scale", &MmaRow::scaleType, "", "element type of a scale",

@@ -198,9 +198,10 @@ struct MmaRow {
   int64_t m = 0, n = 0, k = 0; // n is nMax where it can be chosen
   int64_t nMin = 0, nMax = 0, nStep = 0; // equal to n, n, n where it cannot
   std::string aType, bType, cType;
-  bool scaled = false;    // takes block scales
-  int64_t scaleBlock = 0; // elements along k for each scale
-  std::string scaleType;  // of one scale
+  std::string computeType; // that others are converted to first; empty: none
+  bool scaled = false;     // takes block scales
+  int64_t scaleBlock = 0;  // elements along k for each scale
+  std::string scaleType;   // of one scale
   OperandSpace scaleSpace = OperandSpace::Register; // Tensor: 32 lanes x 4 B
   int64_t workgroups = 1; // of a cluster that multiply together: m is of one,
                           // each holds one part of the n rows of B
@@ -217,9 +218,8 @@ struct MmaRow {
   /// waves repeat; registers are bytes.
   FragmentLayout aScaleLayout, bScaleLayout;
 
-  /// Rows whose words of scales go to tensor memory by one copy, and where
-  /// among them the word of row 2^i lies. Empty where scales lie in the order
-  /// of rows.
+  /// Where the word of row 2^i lies among those that one copy brings to tensor
+  /// memory. Empty where scales lie in the order of rows.
   std::vector<int64_t> scaleOrder() const;
 
   /// The type that sets the rate and the energy: of a and b the wider.

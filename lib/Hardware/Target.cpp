@@ -33,7 +33,8 @@ static unsigned bitsOf(llvm::StringRef type) {
 }
 
 const std::string &MmaRow::ratedType() const {
-  return bitsOf(bType) > bitsOf(aType) ? bType : aType;
+  const std::string &own = bitsOf(bType) > bitsOf(aType) ? bType : aType;
+  return computeType.empty() ? own : computeType;
 }
 
 const Fact *Target::fact(llvm::StringRef key) const {

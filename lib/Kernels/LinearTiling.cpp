@@ -58,6 +58,11 @@ Tiling::MmaRows Tiling::rowsFor(const LinearShape &shape) const {
       rows.push_back(&row);
     }
   }
+  // A compiler's conversions take a register for each two numbers, and time.
+  auto converts = [](const MmaRow *row) { return !row->computeType.empty(); };
+  if (!llvm::all_of(rows, converts)) {
+    llvm::erase_if(rows, converts);
+  }
   return rows;
 }
 

@@ -23,6 +23,13 @@
 // GATED-DAG: schedule.kernel @linear_6144x4096_bf16_128x192x64_waves8({{.*}}, #schedule.range<"m", 1409 to 1536>] {{.*}}note = "128x192x64, 8 waves: {{.*}} us at
 // GATED-DAG: schedule.kernel @linear_4096x14336_bf16_residual_256x128x64_waves8({{.*}} to 16384>]
 
+// Eight bits of few rows come second: a wave that multiplies them would convert both to 16
+// bits first. A residual that arrives number by number has no room beside 128 sums.
+// RUN: modelc %src_root/examples/llama-3.3-70b.toml --target=h200 --weights=fp8 --emit=schedule | FileCheck %s --check-prefix=READ --implicit-check-not=MmaSync16x8x32F8
+// READ: schedule.kernel @linear_8192x8192_f8e4m3fn_bf16_scaled_residual_16x128x128_swapped_{{.*}}"m", 1 to 16>
+// RUN: modelc %src_root/examples/llama-3.3-70b.toml --target=h200 --set=memory.capacity=100TB --isl=32768 --osl=1 --batch=256 --emit=schedule | FileCheck %s --check-prefix=ROOM --implicit-check-not=residual_256x128x64_waves8_swapped
+// ROOM: schedule.kernel @linear_8192x8192_bf16_residual_128x256x64_waves8
+
 // What L2 bounds is loaded by two workgroups together.
 // RUN: modelc %src_root/examples/llama-3.3-70b.toml --target=h200 --tp=8 --emit=schedule | FileCheck %s --check-prefix=SHARED
 // SHARED: schedule.kernel @linear_1280x8192_bf16_128x128x64_roles_sharers2_slots8({{.*}}note = "128x128x64, 4 waves, roles, 2 workgroups load together: {{.*}} us at
