@@ -138,4 +138,19 @@ void BlockEdges::addSignals() {
   }
 }
 
+void BlockEdges::addMeetings() {
+  for (Step &loop : block.steps) {
+    for (auto [i, other] : llvm::enumerate(block.steps)) {
+      bool meets = loop.kind == StepKind::Loop && loop.nested == other.nested &&
+                   other.kind == StepKind::Loop && loop.stream != other.stream;
+      for (unsigned before = 0; meets && before < i; ++before) {
+        const Step &copy = block.steps[before];
+        if (copy.kind == StepKind::Copy && copy.stream == other.stream) {
+          loop.after.push_back({before, 0, Edge::Kind::Complete});
+        }
+      }
+    }
+  }
+}
+
 } // namespace modelc

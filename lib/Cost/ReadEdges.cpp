@@ -157,6 +157,7 @@ void KernelReader::finishBlock(unsigned number) {
   edges.addSignals();
   edges.addQueueWaits(ops[number]);
   edges.addBarrierWaits(ops[number], middleOfLoops());
+  edges.addMeetings();
   bool together = llvm::any_of(block.steps, [](const Step &step) {
     return step.kind == StepKind::Sync || step.syncs > 0 ||
            step.kind == StepKind::MatrixRun;

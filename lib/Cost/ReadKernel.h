@@ -64,6 +64,9 @@ public:
   void addQueueWaits(llvm::ArrayRef<mlir::Operation *> ops);
   void addBarrierWaits(llvm::ArrayRef<mlir::Operation *> ops,
                        const IndexValues &values);
+  /// Loops of several roles that meet at barriers begin when what one of them
+  /// has copied before is there.
+  void addMeetings();
 
 private:
   double queueEntries(unsigned step, schedule::Queue queue) const;

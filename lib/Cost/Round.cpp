@@ -336,6 +336,10 @@ RoundTime RoundTimer::time(bool follows) {
   round.chain = follows ? whole.perTrip : whole.total;
   auto busiest = std::max_element(round.totals.begin(), round.totals.end());
   round.clocks = std::max(round.chain, *busiest);
+  bool isAlone = load.perUnit <= 1; // others work while one starts
+  double start =
+      isAlone && !follows ? rates.target.launch.workgroup * rates.clockHz : 0;
+  round.start = std::max(round.chain + start, *busiest) - round.clocks;
   round.limit =
       *busiest >= round.chain
           ? resourceName(Resource(busiest - round.totals.begin())).str()

@@ -6,7 +6,8 @@
 // chosen kernel is expected to take follows its trips event by event besides
 // (Simulate.h). A loop takes its fill and its trips; a workgroup its chain of
 // ops and loops; a round of the grid the larger of that and what any resource
-// needs for all of it. Rounds, the partial last, and the launch add up.
+// needs for all of it. Rounds, the partial last, the starts of workgroups
+// behind others and the launch add up.
 //
 // Example, toy GPU, one workgroup of one wave on a unit, a loop that multiplies
 // 128x128x64 from a ring of three slots, rates 10,000 flop/clk and 50 B/clk:
@@ -56,6 +57,7 @@ KernelTime timeOf(const KernelWork &work, const TrafficByAccess &traffic,
     time.full = RoundTimer(work, traffic, rates, {workgroupsPerUnit, slots})
                     .time(follows);
     time.clocks += time.fullRounds * time.full.clocks;
+    time.startClocks = (time.fullRounds - 1) * time.full.start;
     time.limit = time.full.limit;
   }
   if (rest > 0) {
@@ -63,12 +65,14 @@ KernelTime timeOf(const KernelWork &work, const TrafficByAccess &traffic,
         RoundTimer(work, traffic, rates, {std::ceil(rest / units), rest})
             .time(/*follows=*/false);
     time.clocks += time.last.clocks;
+    time.startClocks += time.fullRounds > 0 ? time.last.start : 0;
     if (time.last.clocks > time.fullRounds * time.full.clocks) {
       time.limit = time.last.limit;
     }
   } else {
     time.last.load = {0, 0};
   }
+  time.clocks += time.startClocks;
   addRamp(time, rates);
   // The longest workgroup ends last.
   double end = rest > 0 ? time.last.clocks : time.full.clocks;

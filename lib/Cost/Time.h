@@ -33,6 +33,7 @@ struct RoundTime {
   Clocks totals{};  // of the resources, for all workgroups that share them
   double chain = 0; // clocks of one workgroup from start to end
   double clocks = 0;
+  double start = 0; // clocks more where it follows another round
   std::string limit;
 };
 
@@ -41,7 +42,8 @@ struct KernelTime {
   double fullRounds = 0;
   RoundTime full, last; // last: the partial round; its load is 0 if none
   double longest = 1;
-  double rampClocks = 0; // that the first round takes longer
+  double rampClocks = 0;  // that the first round takes longer
+  double startClocks = 0; // of the rounds behind the first, to start
   double gapSeconds = 0;
   double clocks = 0;
   double seconds = 0;

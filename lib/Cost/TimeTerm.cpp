@@ -217,6 +217,14 @@ Term timeTerm(const KernelWork &work, const TrafficByAccess &traffic,
   if (time.last.load.active > 0) {
     term.children.push_back(roundTerm(work, traffic, time.last, 1, rates));
   }
+  if (time.startClocks > 0) {
+    term.children.push_back({"starts of workgroups",
+                             time.startClocks / rates.clockHz,
+                             "s",
+                             "of rounds behind another one",
+                             {"launch.workgroup"},
+                             {}});
+  }
   if (time.rampClocks > 0) {
     term.children.push_back({"ramp",
                              time.rampClocks / rates.clockHz,

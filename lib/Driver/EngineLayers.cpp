@@ -36,6 +36,7 @@ Target modelc::asEnginesRun(const MeasuredRow &row, Target target,
                                           : launch.engineGap;
   if ((row.isLayer || isAttention(row)) && gap > 0) {
     launch.gap = gap;
+    launch.workgroup = 0; // theirs go on from tile to tile
     return asAlone(target);
   }
   return target;

@@ -227,6 +227,11 @@ static const std::vector<Field<Target>> kTargetFields = {
           kOptional),
     field("launch.gap", &T::launch, &Launch::gap, "s",
           "kernel to kernel inside a graph"),
+    field(
+        "launch.workgroup", &T::launch, &Launch::workgroup, "s",
+        "from the end of a workgroup to the first load of the next one in its "
+        "place; absent = no time",
+        kOptional),
     field("launch.engine_gap", &T::launch, &Launch::engineGap, "s",
           "the same of engines' kernels, which measurements are of", kOptional),
     field(

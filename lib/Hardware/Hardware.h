@@ -280,9 +280,9 @@ struct Link {
 
 /// [launch]
 struct Launch {
-  bool startsEarly = false; // a kernel, while the one before it ends, for which
-                            // it waits by itself
+  bool startsEarly = false; // before the kernel that it then waits for ends
   double gap = 0;           // s, kernel to kernel inside a graph
+  double workgroup = 0;     // s, from one's end to the next one's first load
   double engineGap = 0;     // s, the same of engines' kernels; 0: not known
   double libraryGap = 0;    // s, of two kernels of the library; 0: as engines'
   double ramp = 0;          // s, time constant of the rate of device memory

@@ -285,6 +285,16 @@ __global__ void readAgain(const uint4 *from, int count, int rounds,
 }
 
 __global__ void nothing() {}
+/// Seconds of empty workgroups of which each fills a unit, so many on each.
+double fillingUnits(int rounds) {
+  constexpr int kShared = 227 << 10;
+  check(cudaFuncSetAttribute(
+            nothing, cudaFuncAttributeMaxDynamicSharedMemorySize, kShared),
+        "shared memory");
+  return secondsOf(20, [=](int, cudaStream_t s) {
+    nothing<<<132 * rounds, 384, kShared, s>>>();
+  });
+}
 __global__ void oneWord(const uint32_t *from, uint32_t *to) {
   to[blockIdx.x * blockDim.x + threadIdx.x] =
       from[blockIdx.x * blockDim.x + threadIdx.x] + 1;
@@ -362,6 +372,8 @@ int main() {
                 [](int, cudaStream_t s) { nothing<<<1056, 128, 0, s>>>(); }) *
           1e6,
       "us");
+  row("empty workgroup that fills its unit, behind another one",
+      (fillingUnits(33) - fillingUnits(1)) / 32 * 1e6, "us");
   row("kernel of 132 workgroups that reads and writes a word of L2",
       secondsOf(200,
                 [&](int, cudaStream_t s) {
