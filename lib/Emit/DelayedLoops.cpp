@@ -14,6 +14,7 @@
 #include "lib/Emit/Printer.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace modelc;
@@ -135,9 +136,11 @@ LogicalResult KernelPrinter::printDelayed(LoopOp loop) {
   names.enterScope();
   std::string name = nameOf(variable, wishFor(variable));
   line("#pragma unroll 1");
-  open("for (int " + name + " = " + text(loop.getLowerBounds()[0], 12) +
-       " + 1; " + name + " < " + text(loop.getUpperBounds()[0], 12) +
-       " - 1; ++" + name + ") {");
+  Value lower = loop.getLowerBounds()[0];
+  open("for (int " + name + " = " +
+       (matchPattern(lower, m_Zero()) ? "1" : text(lower, 12) + " + 1") + "; " +
+       name + " < " + text(loop.getUpperBounds()[0], 12) + " - 1; ++" + name +
+       ") {");
   LogicalResult result = printBody(loop);
   close();
   names.leaveScope();

@@ -58,10 +58,14 @@ Tiling::MmaRows Tiling::rowsFor(const LinearShape &shape) const {
       rows.push_back(&row);
     }
   }
-  // A compiler's conversions take a register for each two numbers, and time.
-  auto converts = [](const MmaRow *row) { return !row->computeType.empty(); };
-  if (!llvm::all_of(rows, converts)) {
-    llvm::erase_if(rows, converts);
+  // Without conversions, which take a register for two numbers, and time, where
+  // another instruction leaves its sums in registers too.
+  bool canDoWithout = llvm::any_of(rows, [](const MmaRow *row) {
+    return row->computeType.empty() && row->cSpace == OperandSpace::Register;
+  });
+  if (canDoWithout) {
+    llvm::erase_if(rows,
+                   [](const MmaRow *row) { return !row->computeType.empty(); });
   }
   return rows;
 }
