@@ -27,8 +27,8 @@ bool isOfLibrary(const MeasuredRow &row, const Target &target);
 
 /// Kernels of an engine's layer follow one another as the engine starts them,
 /// and ask for nothing early; where nothing is quantised, each is of the
-/// library, as is the one before. Few launch early, as ours do. Most walk over
-/// tiles, so that no workgroup starts behind another.
+/// library, as is the one before. Few launch early, as ours do. They are taken
+/// to walk over tiles, so that no workgroup starts behind another.
 Target asEnginesRun(const MeasuredRow &row, Target target,
                     const EngineKernels *engine);
 

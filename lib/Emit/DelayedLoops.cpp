@@ -91,6 +91,9 @@ void KernelPrinter::handOn(Operation *op) {
 /// Whether a wait on products has none to wait for, since some of them are left
 /// out of the trip.
 bool KernelPrinter::isAwaitedAlready(WaitOp wait) {
+  if (idle.empty()) {
+    return false;
+  }
   int64_t pending = 0, inFlight = 0;
   for (Operation &op : *wait->getBlock()) {
     auto mma = dyn_cast<MmaOp>(op);
@@ -100,7 +103,7 @@ bool KernelPrinter::isAwaitedAlready(WaitOp wait) {
     } else if (before && before.getQueue() == Queue::Matrix) {
       productsBefore(before, pending);
       if (before == wait) {
-        return !idle.empty() && inFlight <= pending;
+        return inFlight <= pending;
       }
       inFlight = std::min(inFlight, pending);
     }

@@ -140,8 +140,8 @@ static int64_t addresses(const LinearTile &tile, const MmaRow &row) {
 /// SwiGLU replaces sums one by one, and a residual arrives in pairs, from an
 /// address for each row of a lane, or where the weight comes first, whose
 /// neighbours lie in other lanes, one by one: 256 x 128 on 8 waves spilled 8.
-/// Sums in tensor memory pass through registers
-/// in chunks of columns, as many as there is room for.
+/// Sums in tensor memory pass through registers in chunks of columns, as many
+/// as there is room for.
 bool Tiling::holdsSums(const LinearShape &shape, const LinearTile &tile,
                        const MmaRow &row) const {
   int64_t accumulator = tile.m * tile.n * products(shape);
