@@ -137,7 +137,7 @@ void KernelReader::addAskedBytes(Body &block, ArrayRef<Operation *> ops) {
       step.askedBytes = step.amounts.globalBytes * step.executions;
     }
     auto mma = dyn_cast_or_null<MmaOp>(op);
-    if (!mma || step.kind != StepKind::Matrix || !target.copy.amongProducts) {
+    if (!mma || step.kind != StepKind::Matrix || !target.habits.amongProducts) {
       continue;
     }
     for (CopyOp copy : copiesBefore(mma)) {

@@ -223,7 +223,8 @@ LogicalResult KernelReader::readGrid() {
   LoopOp loop = kernel.getGrid();
   grid = iterations.levels({loop});
   work.startsNextLate = startsNextLate(kernel);
-  work.follows = loop.getPersistent() && !loop.getCarried().empty();
+  work.follows = (loop.getPersistent() && !loop.getCarried().empty()) ||
+                 target.habits.turns > 1;
   for (const Level &level : grid) {
     FailureOr<Trips> trips = iterations.trips(level, iterations.knownSizes());
     if (failed(trips)) {

@@ -94,7 +94,7 @@ void KernelReader::addPassage(StoreOp store, Step &step) const {
   constexpr double kWaits = 4; // two rendezvous, a write and a read
   auto tile = cast<TileType>(store.getValue().getType());
   int64_t numbers = tile.getNumElements();
-  int64_t ofPiece = target.copy.resultPiece * work.waves;
+  int64_t ofPiece = target.habits.resultPiece * work.waves;
   step.amounts.sharedBytes += 2 * kBytes * double(numbers);
   step.extraLatency += kWaits * target.shared.latencyClocks *
                        double(llvm::divideCeil(numbers, ofPiece));
@@ -123,7 +123,7 @@ void KernelReader::addMove(Operation *op, const Work &amount, Step &step) {
     step.kind = !global           ? StepKind::Shared
                 : isa<LoadOp>(op) ? StepKind::Load
                                   : StepKind::Store;
-    if (step.kind == StepKind::Store && target.copy.resultPiece > 0) {
+    if (step.kind == StepKind::Store && target.habits.resultPiece > 0) {
       addPassage(cast<StoreOp>(op), step);
     }
   }

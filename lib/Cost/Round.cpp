@@ -317,6 +317,18 @@ std::string RoundTimer::limitOfChain(const RoundTime &round) const {
   return limit;
 }
 
+/// Of a tile that others follow: groups of waves that take these in turns
+/// multiply one after the other and store beside each other's products.
+double RoundTimer::chainOfTurn(const RoundTime &round) const {
+  double multiplied = 0;
+  for (const BlockTime &block : llvm::ArrayRef(round.blocks).drop_front()) {
+    multiplied = std::max(multiplied, block.total * block.executions);
+  }
+  double turns = double(rates.target.habits.turns);
+  double whole = round.blocks.front().perTrip;
+  return turns > 1 ? std::max(multiplied, whole / turns) : whole;
+}
+
 RoundTime RoundTimer::time(bool follows) {
   RoundTime round;
   round.load = load;
@@ -332,8 +344,7 @@ RoundTime RoundTimer::time(bool follows) {
           time.resources[i] * time.executions * work.blocks[b].trips;
     }
   }
-  const BlockTime &whole = round.blocks[0];
-  round.chain = follows ? whole.perTrip : whole.total;
+  round.chain = follows ? chainOfTurn(round) : round.blocks[0].total;
   auto busiest = std::max_element(round.totals.begin(), round.totals.end());
   round.clocks = std::max(round.chain, *busiest);
   bool isAlone = load.perUnit <= 1; // others work while one starts

@@ -32,6 +32,7 @@ private:
   void timeBlock(unsigned number, bool follows,
                  std::vector<BlockTime> &blocks) const;
   void countExecutions(std::vector<BlockTime> &blocks) const;
+  double chainOfTurn(const RoundTime &round) const;
   std::string limitOfChain(const RoundTime &round) const;
 
   const KernelWork &work;

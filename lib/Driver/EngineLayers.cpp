@@ -27,8 +27,7 @@ Target modelc::asEnginesRun(const MeasuredRow &row, Target target,
     });
   }
   if (engine && !engine->tiles.empty()) {
-    target.copy.amongProducts = engine->interleaves;
-    target.copy.resultPiece = engine->resultPiece;
+    target.habits = {engine->interleaves, engine->resultPiece, engine->turns};
   }
   Launch &launch = target.launch;
   double gap = row.startsEarly()          ? launch.gap
@@ -55,6 +54,11 @@ static bool isFrom(const MeasuredRow &row, ArrayRef<std::string> names) {
   });
 }
 
+/// From `least` to `most`; a most of 0 is none.
+static bool isWithin(int64_t number, int64_t least, int64_t most) {
+  return number >= least && (most == 0 || number <= most);
+}
+
 const EngineAttention *modelc::attentionOf(const MeasuredRow &row,
                                            const Target &target) {
   StringRef phase = row.kind == Measurement::Prefill ? "prefill" : "decode";
@@ -63,8 +67,7 @@ const EngineAttention *modelc::attentionOf(const MeasuredRow &row,
         isFrom(row, engine.names) &&
         llvm::is_contained(engine.caches, row.cacheType) &&
         (engine.types.empty() || llvm::is_contained(engine.types, row.type)) &&
-        row.headDim >= engine.leastColumns &&
-        (engine.mostColumns == 0 || row.headDim <= engine.mostColumns) &&
+        isWithin(row.headDim, engine.leastColumns, engine.mostColumns) &&
         (engine.mostGroup == 0 ||
          row.heads <= engine.mostGroup * row.kvHeads) &&
         (!engine.windowed || row.window > 0) &&
@@ -264,8 +267,10 @@ std::vector<EngineKernels> modelc::enginesOf(const MeasuredRow &row,
   std::vector<EngineKernels> engines;
   for (const EngineKernels &engine : target.engines) {
     bool isCalled = engine.names.empty() || isFrom(row, engine.names);
+    bool isForShape = isWithin(row.m, engine.leastRows, engine.mostRows) &&
+                      isWithin(row.n, engine.leastColumns, engine.mostColumns);
     if (row.kind != Measurement::Linear || row.type != engine.type ||
-        !isCalled) {
+        !isCalled || !isForShape) {
       continue;
     }
     if (engine.addRate <= 0) {

@@ -251,9 +251,9 @@ double modelc::matrixPeak(StringRef type, const Target &target) {
 static std::string keyOf(const MeasuredRow &row, const Target &target) {
   const EngineAttention *engine = attentionOf(row, target);
   auto number = engine ? engine - target.attentionEngines.data() : -1;
-  std::string libraries;
+  std::string libraries = row.engine().str();
   for (const EngineKernels &library : enginesOf(row, target)) {
-    libraries += " " + library.name;
+    libraries += " " + library.name + " " + std::to_string(library.leastRows);
   }
   return row.chip + " " + row.shape() + " " + std::to_string(number) +
          libraries + (row.startsEarly() ? " early" : "");

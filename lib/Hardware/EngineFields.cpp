@@ -15,9 +15,26 @@ static const std::vector<Field<EngineKernels>> kEngineFields = {
           "of engines that call it, as tables of measurements begin their "
           "source with, absent = any",
           kOptional),
+    field("least_rows", &EngineKernels::leastRows, "",
+          "of the input, absent = any", kOptional),
+    field("most_rows", &EngineKernels::mostRows, "",
+          "of the input, absent = any", kOptional),
+    field("least_columns", &EngineKernels::leastColumns, "",
+          "of the result, absent = any", kOptional),
+    field("most_columns", &EngineKernels::mostColumns, "",
+          "of the result, absent = any", kOptional),
     field("tiles", &EngineKernels::tiles, "",
           "m, n, k and waves of each, and pieces of m and n whose copies and "
           "products take turns; absent = as ours, with all below",
+          kOptional),
+    field("weight_first", &EngineKernels::weightFirst, "",
+          "the weight is the first operand of products, absent = the second",
+          kOptional),
+    field("roles", &EngineKernels::hasRoles, "",
+          "waves copy beside those that multiply, absent = all do both",
+          kOptional),
+    field("sharers", &EngineKernels::sharers, "",
+          "tiles along m whose workgroups load the weight together, absent = 1",
           kOptional),
     field("most_parts", &EngineKernels::mostParts, "", "of a sum", kPositive),
     field("add_rate", &EngineKernels::addRate, "B/s",
@@ -43,8 +60,19 @@ static const std::vector<Field<EngineKernels>> kEngineFields = {
     field("workgroups", &EngineKernels::workgroups, "",
           "that a unit runs at once, absent = as many as there is room for",
           kOptional),
+    field("turns", &EngineKernels::turns, "",
+          "groups of waves that take the tiles of a unit in turns (ping-pong), "
+          "absent = 1",
+          kOptional),
     field("instructions", &EngineKernels::instructions, "",
           "names of rows of [[mma]], absent = any", kOptional),
+    field("quantise", &EngineKernels::quantise, "",
+          "rows, columns and waves of what quantises the input to 8 bits with "
+          "scales of rows, absent = as ours",
+          kOptional),
+    field("knows_scales", &EngineKernels::knowsScales, "",
+          "of the input before the run, absent = takes the largest magnitudes",
+          kOptional),
 };
 
 static const std::vector<Field<EngineAttention>> kAttentionEngineFields = {

@@ -14,6 +14,14 @@
 
 namespace modelc {
 
+/// What the time of a kernel depends on and its schedule does not say: of our
+/// own, or as an [[engine]] has it.
+struct Habits {
+  bool amongProducts = true; // lanes copy between instructions of a product
+  int64_t resultPiece = 0;
+  int64_t turns = 1;
+};
+
 /// [[engine]]: the kernels of linears that a library of serving engines chooses
 /// from.
 struct EngineKernels {
@@ -21,9 +29,14 @@ struct EngineKernels {
   std::string type; // of the linear, as tables of measurements name it
   std::vector<std::string> names; // tables of measurements begin their source
                                   // with one of them; none: any
+  int64_t leastRows = 0, mostRows = 0;       // of the input; 0: any
+  int64_t leastColumns = 0, mostColumns = 0; // of the result; 0: any
   /// m, n, k, waves of each, and pieces of m and n whose copies and products
   /// take turns, where they do; none: as ours.
   std::vector<std::vector<int64_t>> tiles;
+  bool weightFirst = false; // in products
+  bool hasRoles = false;    // waves that copy beside those that multiply
+  int64_t sharers = 1;      // tiles along m whose workgroups load one weight
   int64_t leastParts = 1, mostParts = 1; // of a sum
   double addRate = 0;       // B/s of results that add their parts in memory; 0:
                             // a kernel adds them
@@ -34,7 +47,12 @@ struct EngineKernels {
   int64_t slots = 0;      // of the ring of operands; 0: what there is room for
   int64_t groupRows = 0;  // of tiles, gone down together; 0: as ours
   int64_t workgroups = 0; // that a unit runs at once, at most; 0: no limit
+  int64_t turns = 1; // groups of waves that take the tiles of a unit in turns:
+                     // one multiplies while the others store their results
   std::vector<std::string> instructions; // names of [[mma]]; none: any
+  /// Rows, columns and waves of what quantises the input; none: as ours.
+  std::vector<int64_t> quantise;
+  bool knowsScales = false; // of the input, before the run
 };
 
 /// [[attention_engine]]: the attention layer of a serving engine. The first row

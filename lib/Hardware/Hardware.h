@@ -163,9 +163,6 @@ struct Copy {
   bool multicast = false;      // a box can land in all workgroups of a cluster
   bool sharedToTensor = false; // shared to tensor memory
   Completion completion = Completion::Counted;
-  // As our code asks for, not of a file; code of others may differ.
-  bool amongProducts = true; // lanes copy between instructions of a product
-  int64_t resultPiece = 0;   // as of an engine
 };
 
 /// Who issues a matrix instruction and waits for it.
@@ -337,6 +334,7 @@ struct Target {
   SharedMemory shared;
   TensorMemory tensorMemory;
   Copy copy;
+  Habits habits;           // of the kernels that are timed, not of a file
   std::vector<MmaRow> mma; // in the order of the file, preferred first
   Memory memory;
   Cache cache;

@@ -130,9 +130,22 @@ std::string checkEngineRow(const Target &target, const EngineKernels &row) {
              "behind them or not, each from 1 to 4096";
     }
   }
-  bool isOurs = !row.slots && !row.groupRows && !row.workgroups;
+  bool isOurs = !row.slots && !row.groupRows && !row.workgroups &&
+                !row.weightFirst && !row.hasRoles && row.sharers == 1 &&
+                row.turns == 1;
+  if (row.sharers < 1 || row.turns < 1) {
+    return "expected sharers and turns of 1 or more";
+  }
   if (row.tiles.empty() && !isOurs) {
     return "expected tiles beside what holds for them only";
+  }
+  constexpr size_t kQuantise = 3;
+  if (!row.quantise.empty() && (row.quantise.size() != kQuantise ||
+                                llvm::any_of(row.quantise, [](int64_t extent) {
+                                  return extent < 1 || extent > kMost;
+                                }))) {
+    return "expected [rows, columns, waves] of what quantises, each from 1 to "
+           "4096";
   }
   for (const std::string &name : row.instructions) {
     if (!target.instruction(name)) {

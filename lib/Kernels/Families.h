@@ -36,6 +36,7 @@ struct QuantiseShape {
   bool isSwiglu = false;       ///< of silu(gate) * up instead of x
   BlockScales scales;          ///< of blocks of the result; none: of rows
   bool isTensorScaled = false; ///< those over one f32 scale of all
+  bool knowsScales = false;    ///< of rows: they are read, not made
 };
 
 /// The tiles that an extent is cut into, of a linear or a head: powers of two

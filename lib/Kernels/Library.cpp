@@ -224,7 +224,9 @@ FlatSymbolRefAttr Library::norm(const NormShape &shape) {
   });
 }
 
-FlatSymbolRefAttr Library::quantise(const QuantiseShape &shape) {
+FlatSymbolRefAttr Library::quantise(QuantiseShape shape) {
+  const EngineKernels *engine = tiling.options.engine;
+  shape.knowsScales = engine && engine->knowsScales;
   StringRef kind = shape.isSwiglu ? "swiglu_quantise_" : "quantise_";
   return once(kind + extent(shape.columns) + "_" + word(shape.result) +
                   nameOf(shape.scales, shape.result, shape.isTensorScaled),

@@ -31,7 +31,7 @@ public:
          llvm::ArrayRef<Range> ranges);
 
   mlir::FlatSymbolRefAttr norm(const NormShape &shape);
-  mlir::FlatSymbolRefAttr quantise(const QuantiseShape &shape);
+  mlir::FlatSymbolRefAttr quantise(QuantiseShape shape);
   mlir::FlatSymbolRefAttr elementwise(const ElementwiseShape &shape);
   mlir::FlatSymbolRefAttr gather(const GatherShape &shape);
   mlir::FlatSymbolRefAttr ropeAppend(const HeadShape &shape, bool isDecode,

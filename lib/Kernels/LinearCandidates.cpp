@@ -290,6 +290,9 @@ static SmallVector<LinearTile> tilesOf(const EngineKernels &kernels,
   SmallVector<LinearTile> tiles;
   for (const std::vector<int64_t> &extents : kernels.tiles) {
     LinearTile tile{extents[0], extents[1], extents[2], extents[3]};
+    tile.isSwapped = kernels.weightFirst;
+    tile.hasRoles = kernels.hasRoles;
+    tile.sharers = kernels.sharers;
     if (extents.size() == kInPieces) {
       tile.piecesM = extents[4];
       tile.piecesN = extents[5];

@@ -289,8 +289,8 @@ double LinearPreview::tripClocks(const Workgroup &one, const Load &load) const {
   // Other workgroups' copies stand before one's own.
   double copied = load.perUnit * one.copied;
   double chain =
-      one.chain + (target.copy.amongProducts ? std::max(one.turn, copied)
-                                             : one.turn + copied);
+      one.chain + (target.habits.amongProducts ? std::max(one.turn, copied)
+                                               : one.turn + copied);
   return std::max({matrix, load.perUnit * one.shared, load.perUnit * one.l2,
                    cacheClocks(one, load),
                    queuedClocks(load.active * one.memory, inFlight),

@@ -52,16 +52,21 @@ KernelOp kernels::buildQuantise(OpBuilder &builder, const Label &label,
     auto columnOf = [&](Scalar chunk) {
       return k.name("column", chunk * static_cast<double>(tile.columns));
     };
-    Value zero = k.fill("zero", {tile.rows, 1}, k.f32(), 0);
-    Value largest = k.loop(
-        "chunk", chunks, "", {{"largest", zero}},
-        [&](Scalar chunk, ValueRange carried) -> KernelBuilder::Values {
-          Value y = loadChunk(row, columnOf(chunk));
-          return {k.map("largest", k.f32(), {carried[0], rowsOf.largest(y)},
-                        [](Element e) { return maximum(e[0], e[1]); })};
-        })[0];
-    Value scale = rowsOf.scaleOf(largest, shape.result);
-    rowsOf.storeScale(scale, scales, row);
+    auto makeScale = [&] {
+      Value zero = k.fill("zero", {tile.rows, 1}, k.f32(), 0);
+      Value largest = k.loop(
+          "chunk", chunks, "", {{"largest", zero}},
+          [&](Scalar chunk, ValueRange carried) -> KernelBuilder::Values {
+            Value y = loadChunk(row, columnOf(chunk));
+            return {k.map("largest", k.f32(), {carried[0], rowsOf.largest(y)},
+                          [](Element e) { return maximum(e[0], e[1]); })};
+          })[0];
+      Value scale = rowsOf.scaleOf(largest, shape.result);
+      rowsOf.storeScale(scale, scales, row);
+      return scale;
+    };
+    Value scale =
+        shape.knowsScales ? rowsOf.loadScale(scales, row) : makeScale();
     k.loop("chunk", chunks, "", [&](Scalar chunk) {
       Scalar column = columnOf(chunk);
       Value y = loadChunk(row, column);

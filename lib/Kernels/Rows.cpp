@@ -36,6 +36,11 @@ void RowWriter::storeScale(Value scale, Value buffer, Scalar row) const {
   k.store(scale, at(buffer, {row}).walks(0, 0).valid({m}));
 }
 
+Value RowWriter::loadScale(Value buffer, Scalar row) const {
+  return k.load("row_scale", {tile.rows, 1},
+                at(buffer, {row}).walks(0, 0).valid({m}));
+}
+
 Value RowWriter::quantise(Value tile, Value scale, Type type) const {
   Value inverse = k.map("inverse", k.f32(), scale,
                         [&](Element e) { return k.number(k.f32(), 1) / e[0]; });

@@ -26,6 +26,7 @@ struct RowWriter {
   /// As `scaleOver`, of each row.
   mlir::Value scaleOf(mlir::Value largest, mlir::Type type) const;
   void storeScale(mlir::Value scale, mlir::Value buffer, Scalar row) const;
+  mlir::Value loadScale(mlir::Value buffer, Scalar row) const;
   /// An f32 tile over its rows' scales, in 8 bits.
   mlir::Value quantise(mlir::Value tile, mlir::Value scale,
                        mlir::Type type) const;

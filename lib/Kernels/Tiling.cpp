@@ -35,6 +35,14 @@ RowTile Tiling::wholeRow(int64_t columns) const {
 
 RowTile Tiling::chunkedRow(int64_t columns) const {
   RowTile tile;
+  if (options.engine && !options.engine->quantise.empty()) {
+    ArrayRef<int64_t> of = options.engine->quantise;
+    tile.rows = of[0];
+    tile.columns = std::min<int64_t>(llvm::PowerOf2Ceil(columns), of[1]);
+    tile.waves = std::min(
+        of[2], wavesFor(target.execution, tile.rows * 2 * tile.columns));
+    return tile;
+  }
   int64_t lanes = std::min(kMaxRowWaves * target.execution.waveSize,
                            target.execution.maxThreadsPerWorkgroup);
   tile.columns = std::min<int64_t>(llvm::PowerOf2Ceil(columns),
