@@ -74,10 +74,11 @@ void printTerm(const Term &term, const Target &target, llvm::raw_ostream &os);
 struct Amounts {
   const MmaRow *row = nullptr; // of the matrix operations
   double matrixFlop = 0;
-  double vector = 0;  // scalar float and integer operations
-  double exp2 = 0;    // transcendental operations
-  double convert = 0; // conversions between float types
-  double sharedBytes = 0;
+  double vector = 0;       // scalar float and integer operations
+  double exp2 = 0;         // transcendental operations
+  double convert = 0;      // conversions between float types
+  double sharedBytes = 0;  // by lanes and products
+  double boxBytes = 0;     // of boxes in shared memory, beside these
   double sharedClocks = 0; // beyond bytes over rate, by bank conflicts
   double tensorBytes = 0;  // read from tensor memory
   double globalBytes = 0;  // asked of L2

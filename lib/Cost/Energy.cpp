@@ -31,7 +31,7 @@ EnergyAmounts energyAmounts(const KernelWork &work, const Traffic &traffic) {
       }
       sum.vectorOperations +=
           times * (amounts.vector + amounts.exp2 + amounts.convert);
-      sum.sharedBytes += times * amounts.sharedBytes;
+      sum.sharedBytes += times * (amounts.sharedBytes + amounts.boxBytes);
     }
   }
   sum.l2Bytes = traffic.l2;

@@ -33,7 +33,8 @@ static void add(const Step &step, TripSum &sum) {
     sum.matrixFlop += times * amounts.matrixFlop;
     sum.matrixClocks += times * amounts.matrixFlop / amounts.row->flopPerClock;
   }
-  sum.bytes += times * (amounts.globalBytes + amounts.sharedBytes);
+  sum.bytes +=
+      times * (amounts.globalBytes + amounts.sharedBytes + amounts.boxBytes);
   sum.cost.conflictClocks += times * amounts.sharedClocks;
   sum.cost.waits += step.kind == StepKind::Wait ? times : 0;
   sum.cost.syncs += times * step.syncs;

@@ -106,7 +106,9 @@ void KernelReader::addMove(Operation *op, const Work &amount, Step &step) {
     return amount.from == space || amount.to == space;
   };
   if (touches(Space::Shared)) {
-    sum.sharedBytes += amount.amount;
+    auto copy = dyn_cast<CopyOp>(op);
+    bool isBox = copy && copy.getBox();
+    (isBox ? sum.boxBytes : sum.sharedBytes) += amount.amount;
     sum.sharedClocks += conflictClocks(op, amount, target);
   }
   if (touches(Space::Tensor)) {

@@ -117,7 +117,7 @@ void LinearPreview::addTrip(Workgroup &one, const LinearTile &tile,
   one.joules =
       flop * (row.joulesPerFlop > 0 ? row.joulesPerFlop : joulesPerFlop);
   one.matrix = flop * matrixSlowdown / row.flopPerClock;
-  one.shared = (bytes + asked) / port;
+  one.shared = (asked + (target.copy.boxes ? 0 : bytes)) / port;
   one.l2 = bytes / target.portBytesPerClock(clockHz);
   if (row.scope == MmaScope::Wave) {
     auto pipes = static_cast<double>(target.execution.matrixPipesPerUnit);
