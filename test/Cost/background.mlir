@@ -6,8 +6,8 @@
 // bound is device memory: 8192 B of A, 0.98 times a trip (no copies in the last
 // two), from each of 100 workgroups at 1 TB/s, and W once for all: 811 clk.
 // The expectation follows the copies: A waits for device memory at 80 %, 1014 clk,
-// W behind it, both for 1000 clk of latency, and they land on the port from which
-// the product reads: 2154 clk over two trips. Before the memory is busy all the
+// W behind it, both for 1000 clk of latency, and boxes land beside what the
+// product reads: 2102 clk over two trips. Before the memory is busy all the
 // time requests queue: copies take 1164 clk and run two trips ahead.
 // CHECK-LABEL: kernel group
 // CHECK: bound: 83.{{.*}} bound by device memory
@@ -15,7 +15,7 @@
 // CHECK-NEXT: matrix unit: 1049 clk = 524 kflop
 // CHECK: dependences: 1049 clk
 // CHECK: copies queue: 1092 clk
-// CHECK: in turns on the units: 1077 clk
+// CHECK: in turns on the units: 1051 clk
 schedule.kernel @group(%a: !schedule.buffer<?x6400xbf16>, %w: !schedule.buffer<64x6400xbf16>, %m: index)
     guard [] attributes {waves = 4 : i64, stage = #schedule<stage final>} {
   %c0 = arith.constant 0 : index
