@@ -5,7 +5,7 @@
 // Long sums of few columns are cut, also of many rows, while the parts stay in
 // the last cache; where the grid fills the machine nothing is.
 // CHECK-DAG: schedule.kernel @linear_64x16384_bf16_16x{{.*}} guard [#schedule.range<"m", 1 to {{.*}}note = "{{[^"]*}}, {{[1-9][0-9]}} parts of the sum
-// CHECK-DAG: schedule.kernel @linear_64x16384_bf16_{{.*}} to 2560>{{.*}}note = "{{[^"]*}} parts of the sum
+// CHECK-DAG: schedule.kernel @linear_64x16384_bf16_{{.*}} to 8192>{{.*}}note = "{{[^"]*}} parts of the sum
 // CHECK-DAG: schedule.kernel @linear_16384x64_bf16_{{.*}} to 16384>] {{.*}}note = "{{[0-9x]+}}, {{[48]}} waves{{(, weight first)?}}: best preview
 
 // Where every workgroup has a unit of its own, its ring takes all there is. Many
@@ -20,7 +20,7 @@
 // the registers to the sums, and so they do beside a residual.
 // GATED-DAG: schedule.kernel @linear_28672x4096_bf16_swiglu_128x128x64_waves8({{.*}} to 16384>]
 // Where rounds of 128 x 256 leave units idle, 192 columns are two products.
-// GATED-DAG: schedule.kernel @linear_6144x4096_bf16_128x192x64_waves8({{.*}}, #schedule.range<"m", 1409 to 1536>] {{.*}}note = "128x192x64, 8 waves: {{.*}} us at
+// GATED-DAG: schedule.kernel @linear_6144x4096_bf16_128x192x64_waves8_slots8({{.*}} to 448>] {{.*}}note = "128x192x64, 8 waves: {{.*}} us at
 // GATED-DAG: schedule.kernel @linear_4096x14336_bf16_residual_256x128x64_waves8({{.*}} to 16384>]
 
 // Eight bits of few rows come second: a wave that multiplies them would convert both to 16
