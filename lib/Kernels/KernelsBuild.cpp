@@ -194,6 +194,7 @@ static void buildQuantiseKernel(const Request &r) {
   shape.scales = blockScalesOf(
       shape.result, s.optionalType("scale", r.builder.getContext()), s.target);
   shape.isTensorScaled = s.flag("tensor_scaled");
+  shape.knowsScales = s.flag("known_scales");
   auto build = shape.scales ? buildQuantiseBlocks : buildQuantise;
   build(r.builder, r.label, shape, r.rowTile(), r.rows());
 }
