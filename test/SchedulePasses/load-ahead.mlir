@@ -19,13 +19,13 @@
 // CHECK: schedule.yield %{{.*}}, %[[NEXT]], %[[LAST]], %[[LATER]] :
 
 // RUN: %modelc-opt %s "--kernels-build=target=b200 family=linear shape=columns:8192,inputs:8192 types=element:f8E4M3FN,scale:f32 tile=m:128,n:128,k:128,waves:4,roles:1" --schedule-finish | FileCheck %s --check-prefix=SHORT
-// Scales that waves multiply by: of 1020 clk in trips of 32768 B at 73 B/clk three of
-// the input and three of the weight, beside the sums.
-// SHORT: :7 = schedule.loop {{.*}} on sequence carry(
-// SHORT-SAME: !schedule.tile<128x1xf32, register, #{{.*}}>, !schedule.tile<128x1xf32, register, #{{.*}}>, !schedule.tile<128x1xf32, register, #{{.*}}>, !schedule.tile<1x1xf32
+// Scales that waves multiply by: of 1020 clk in trips of 32768 B at 92 B/clk four of
+// the input and four of the weight, beside the sums.
+// SHORT: :9 = schedule.loop {{.*}} on sequence carry(
+// SHORT-SAME: !schedule.tile<128x1xf32, register, #{{.*}}>, !schedule.tile<128x1xf32, register, #{{.*}}>, !schedule.tile<128x1xf32, register, #{{.*}}>, !schedule.tile<128x1xf32, register, #{{.*}}>, !schedule.tile<1x1xf32
 
 // RUN: %modelc-opt %s "--kernels-build=target=b200 family=linear shape=columns:8192,inputs:8192 types=element:f8E4M3FN,scale:f32 tile=m:32,n:128,k:128,waves:4,swapped:1,roles:1" --schedule-finish | FileCheck %s --check-prefix=WIDE
 // The weight first: a lane holds the scales of all rows, 32 registers a trip. There is
-// room for two trips of them, and for the five of the weight's.
-// WIDE: :8 = schedule.loop {{.*}} on sequence carry(
+// room for two trips of them, and for the six of the weight's.
+// WIDE: :9 = schedule.loop {{.*}} on sequence carry(
 // WIDE-SAME: !schedule.tile<1x32xf32, register, #{{.*}}>, !schedule.tile<1x32xf32, register, #{{.*}}>, !schedule.tile<1x1xf32
