@@ -223,8 +223,9 @@ LogicalResult KernelReader::readGrid() {
   LoopOp loop = kernel.getGrid();
   grid = iterations.levels({loop});
   work.startsNextLate = startsNextLate(kernel);
+  bool hasRoles = !loop.getBody().front().getOps<RoleOp>().empty();
   work.follows = (loop.getPersistent() && !loop.getCarried().empty()) ||
-                 target.habits.turns > 1;
+                 (hasRoles && target.habits.turns > 1);
   for (const Level &level : grid) {
     FailureOr<Trips> trips = iterations.trips(level, iterations.knownSizes());
     if (failed(trips)) {
