@@ -60,6 +60,13 @@ LogicalResult LoadOp::verify() {
   }
   auto place = dyn_cast<TileType>(getSource().getType());
   auto tile = dyn_cast<TileType>(getResult().getType());
+  if (std::optional<int64_t> ahead = getAhead();
+      ahead && (*ahead < 1 || place || !tile)) {
+    return emitOpError("expected a trip or more as 'ahead', of a tile of a "
+                       "buffer, got ")
+           << *ahead << " of " << getResult().getType() << " from "
+           << getSource().getType();
+  }
   if (tile && getExpect()) {
     return emitOpError("expected a scalar beside 'expect', got ") << tile;
   }

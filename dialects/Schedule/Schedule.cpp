@@ -176,16 +176,20 @@ bool schedule::startsNextLate(KernelOp kernel) {
       .wasInterrupted();
 }
 
-SmallVector<CopyOp> schedule::copiesBefore(MmaOp product) {
-  SmallVector<CopyOp> copies;
+SmallVector<Operation *> schedule::askedBefore(MmaOp product) {
+  SmallVector<Operation *> asked;
   for (Operation *op = product->getPrevNode();
        op && !isa<MmaOp, SyncOp, WaitOp, LoopOp, ReduceOp>(op);
        op = op->getPrevNode()) {
-    if (auto copy = dyn_cast<CopyOp>(op)) {
-      copies.push_back(copy);
+    auto load = dyn_cast<LoadOp>(op);
+    if (isa<CopyOp>(op) && !asked.empty() && isa<LoadOp>(asked.back())) {
+      break;
+    }
+    if (isa<CopyOp>(op) || (load && load.getAhead())) {
+      asked.push_back(op);
     }
   }
-  return copies;
+  return asked;
 }
 
 bool schedule::holdsScales(TileType place) {

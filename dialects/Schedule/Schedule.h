@@ -116,9 +116,10 @@ bool startsNextLate(KernelOp kernel);
 /// made.
 llvm::SmallVector<MmaOp> lateProducts(LoopOp loop);
 
-/// Copies in front of a product, behind whatever holds all waves or multiplies
-/// before: those of lanes can go out between its instructions.
-llvm::SmallVector<CopyOp> copiesBefore(MmaOp product);
+/// Copies and loads `ahead` in front of a product, behind whatever holds all
+/// waves or multiplies before: those of lanes can go out between its
+/// instructions. Copies in front of such loads cannot.
+llvm::SmallVector<mlir::Operation *> askedBefore(MmaOp product);
 
 /// Of so many elements of a lane, `fma_exponentials` of a map counts a share.
 inline constexpr int64_t kExponentialsShared = 8;

@@ -25,14 +25,14 @@ def LoadOp : MemoryOp<"load"> {
   let summary = "Memory to a value: a tile, or one scalar.";
   let description = [{
     From a buffer or from a place. `transposed` reads a stored row x column tile
-    as column x row. `peer` selects the device of a buffer that every device of
-    the group has. With a token the load is asynchronous: it takes an entry of its
-    queue (copies from global memory, reads from shared) and its registers and
-    its place are safe only after a wait. Without one the value is simply there.
-    Of a place in tensor memory it may read a part of the columns: the offsets
-    are then the logical trip and the first column. `expect` of a scalar is an
-    expression over the workload's symbols: what the cost takes for it where it
-    limits a tile.
+    as column x row. `peer` selects the device of a buffer that every device has.
+    With a token the load is asynchronous: it takes an entry of its queue (copies
+    from global memory, reads from shared) and its registers and its place are
+    safe only after a wait; else the value is simply there. Of a place in tensor
+    memory it may read some columns: offsets are then the logical trip and the
+    first column. `expect` of a scalar: what the cost takes for it where it limits
+    a tile, an expression over the workload's symbols. `ahead`: lanes load an
+    operand so many trips before its own, behind the copies in front of it.
 
     ```mlir
     schedule.kernel @f(%a: !schedule.buffer<?x64xf32>, %m: index) guard [] attributes {waves = 1 : i64} {
@@ -46,12 +46,12 @@ def LoadOp : MemoryOp<"load"> {
   let arguments = (ins AnyTileOrBuffer:$source, Variadic<Index>:$offsets, Optional<TileType>:$rows,
     Optional<BufferType>:$pageTable, Optional<Index>:$sequence, Variadic<Index>:$valid, Optional<Index>:$peer,
     OptionalAttr<DenseI64ArrayAttr>:$dims, OptionalAttr<I64Attr>:$page_size,
-    UnitAttr:$transposed, UnitAttr:$stream, OptionalAttr<StrAttr>:$expect);
+    UnitAttr:$transposed, UnitAttr:$stream, OptionalAttr<StrAttr>:$expect, OptionalAttr<I64Attr>:$ahead);
   let results = (outs TileOrScalar:$result, Optional<TokenType>:$token);
   let builders = [OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$source, "::mlir::ValueRange":$offsets,
     CArg<"::mlir::ValueRange", "{}">:$valid), [{
       build($_builder, $_state, result, ::mlir::Type(), source, offsets, ::mlir::Value(), ::mlir::Value(), ::mlir::Value(),
-            valid, ::mlir::Value(), ::mlir::DenseI64ArrayAttr(), ::mlir::IntegerAttr(), false, false, ::mlir::StringAttr());
+            valid, ::mlir::Value(), ::mlir::DenseI64ArrayAttr(), ::mlir::IntegerAttr(), false, false, {}, ::mlir::IntegerAttr());
     }]>];
   let assemblyFormat = [{
     $source `[` $offsets `]` (`rows` `(` $rows^ `:` type($rows) `)`)?

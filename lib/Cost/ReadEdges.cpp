@@ -140,8 +140,8 @@ void KernelReader::addAskedBytes(Body &block, ArrayRef<Operation *> ops) {
     if (!mma || step.kind != StepKind::Matrix || !target.habits.amongProducts) {
       continue;
     }
-    for (CopyOp copy : copiesBefore(mma)) {
-      auto found = llvm::find(ops, copy.getOperation());
+    for (Operation *asked : askedBefore(mma)) {
+      auto found = llvm::find(ops, asked);
       if (found != ops.end()) {
         Step &asks = block.steps[found - ops.begin()];
         step.askedBytes += std::exchange(asks.askedBytes, 0);

@@ -101,6 +101,7 @@ void KernelReader::addPassage(StoreOp store, Step &step) const {
 }
 
 void KernelReader::addMove(Operation *op, const Work &amount, Step &step) {
+  constexpr double kCopyBytes = 16;
   Amounts &sum = step.amounts;
   auto touches = [&](Space space) {
     return amount.from == space || amount.to == space;
@@ -118,13 +119,15 @@ void KernelReader::addMove(Operation *op, const Work &amount, Step &step) {
     step.kind = StepKind::Exchange;
   } else if (auto copy = dyn_cast<CopyOp>(op)) {
     step.kind = touches(Space::Tensor) ? StepKind::Shared : StepKind::Copy;
-    constexpr double kCopyBytes = 16;
     step.laneCopies = copy.getBox() ? 0 : amount.amount / kCopyBytes;
   } else if (!isa<MmaOp>(op)) {
     bool global = touches(Space::Global);
     step.kind = !global           ? StepKind::Shared
                 : isa<LoadOp>(op) ? StepKind::Load
                                   : StepKind::Store;
+    if (auto load = dyn_cast<LoadOp>(op); load && load.getAhead()) {
+      step.laneCopies = amount.amount / kCopyBytes;
+    }
     if (step.kind == StepKind::Store && target.habits.resultPiece > 0) {
       addPassage(cast<StoreOp>(op), step);
     }

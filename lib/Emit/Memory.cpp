@@ -1,10 +1,22 @@
 //===- Memory.cpp - Loads, stores and copies ------------------------------===//
 
 #include "lib/Emit/Printer.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
 using namespace modelc;
 using namespace modelc::schedule;
+
+/// Whether lanes load an operand ahead, and the op in front does not.
+static bool isFirstAhead(LoadOp op) {
+  Operation *before = op->getPrevNode();
+  while (isa_and_nonnull<arith::ArithDialect>(before ? before->getDialect()
+                                                     : nullptr)) {
+    before = before->getPrevNode();
+  }
+  auto load = dyn_cast_or_null<LoadOp>(before);
+  return op.getAhead() && !(load && load.getAhead());
+}
 
 LogicalResult KernelPrinter::printLoad(LoadOp op) {
   auto tile = dyn_cast<TileType>(op.getResult().getType());
@@ -57,6 +69,10 @@ LogicalResult KernelPrinter::printLoad(LoadOp op) {
     arguments +=
         StringRef(arguments).contains("Row") ? "" : ", Dimension::Column";
     arguments += ", Reuse::Never";
+  }
+  if (isFirstAhead(op)) {
+    // Waits count copies and loads in this order.
+    line("scheduleFence();");
   }
   line("loadTile<" + arguments + ">(" + name + ", " + viewText(access) + ");");
   return success();

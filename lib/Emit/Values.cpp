@@ -273,10 +273,12 @@ void KernelPrinter::printInterleave(MmaOp op) {
   auto loop = dyn_cast<LoopOp>(op->getParentOp());
   bool readsAhead = loop && loop.getStagger() == 1;
   int64_t reads = readsAhead ? readsBefore(op) : 0, copies = 0;
-  for (CopyOp copy : copiesBefore(op)) {
-    auto tile = cast<TileType>(copy.getDestination().getType());
-    copies +=
-        llvm::divideCeil(tile.getBytes(), lanes * target.copy.bytesPerLane);
+  for (Operation *asked : askedBefore(op)) {
+    auto copy = dyn_cast<CopyOp>(asked);
+    Type type =
+        copy ? copy.getDestination().getType() : asked->getResult(0).getType();
+    copies += llvm::divideCeil(cast<TileType>(type).getBytes(),
+                               lanes * target.copy.bytesPerLane);
   }
   if (!readsAhead && copies == 0) {
     return;

@@ -51,6 +51,10 @@ static const std::vector<Field<EngineKernels>> kEngineFields = {
           "numbers of a wave that pass through shared memory at a time before "
           "they are stored, in 32 bits; absent = none do",
           kOptional),
+    field("weights_ahead", &EngineKernels::weightsAhead, "",
+          "trips that lanes load the weight into registers ahead, absent = it "
+          "passes through shared memory",
+          kOptional),
     field("slots", &EngineKernels::slots, "",
           "of the ring of operands, absent = what there is room for",
           kOptional),

@@ -44,6 +44,8 @@ struct EngineKernels {
   bool interleaves = false; // copies and the instructions of products
   int64_t resultPiece = 0;  // numbers of a wave that pass through shared memory
                             // at a time before they are stored; 0: none do
+  int64_t weightsAhead = 0; // trips that lanes load the weight into registers
+                            // ahead; 0: it passes through shared memory
   int64_t slots = 0;      // of the ring of operands; 0: what there is room for
   int64_t groupRows = 0;  // of tiles, gone down together; 0: as ours
   int64_t workgroups = 0; // that a unit runs at once, at most; 0: no limit

@@ -127,6 +127,9 @@ struct LinearTile {
   int64_t columnsOfNeighbours() const {
     return isTogetherAlongN() ? n * cluster : n;
   }
+  /// Trips ahead that the lanes which multiply load the weight, into registers;
+  /// 0: it passes through shared memory as the input does.
+  int64_t weightsAhead = 0;
   /// Of the ring of operands, at most; 0: as the pipeline chooses.
   int64_t slots = 0;
   /// Rows of tiles that workgroups go down together, whatever their chiplet; 0:

@@ -72,9 +72,9 @@ static DenseI64ArrayAttr dimsOf(OpBuilder &builder, const Place &place,
   return isDefault ? DenseI64ArrayAttr() : builder.getDenseI64ArrayAttr(dims);
 }
 
-static IntegerAttr pageSizeOf(OpBuilder &builder, const Place &place) {
-  return place.pageSize ? builder.getI64IntegerAttr(place.pageSize)
-                        : IntegerAttr();
+/// Null where there are none.
+static IntegerAttr countOf(OpBuilder &builder, int64_t count) {
+  return count ? builder.getI64IntegerAttr(count) : IntegerAttr();
 }
 
 //===----------------------------------------------------------------------===//
@@ -259,11 +259,12 @@ void KernelBuilder::when(Scalar condition, StringRef expect,
 Value KernelBuilder::load(StringRef name, Shape shape, const Place &place) {
   Type element = cast<BufferType>(place.buffer.getType()).getElementType();
   Type type = TileType::get({shape.rows, shape.columns}, element);
-  return LoadOp::create(
-             builder, named(name), type, Type(), place.buffer, place.offsets,
-             place.rowIds, place.pageTable, place.sequence, place.limits,
-             place.peerDevice, dimsOf(builder, place, type),
-             pageSizeOf(builder, place), false, place.isStream, StringAttr())
+  return LoadOp::create(builder, named(name), type, Type(), place.buffer,
+                        place.offsets, place.rowIds, place.pageTable,
+                        place.sequence, place.limits, place.peerDevice,
+                        dimsOf(builder, place, type),
+                        countOf(builder, place.pageSize), false, place.isStream,
+                        StringAttr(), countOf(builder, place.tripsAhead))
       .getResult();
 }
 
@@ -282,7 +283,7 @@ void KernelBuilder::store(Value value, const Place &place) {
                   place.offsets, place.rowIds, place.pageTable, place.sequence,
                   place.limits, place.peerDevice,
                   dimsOf(builder, place, value.getType()),
-                  pageSizeOf(builder, place), false, false);
+                  countOf(builder, place.pageSize), false, false);
 }
 
 void KernelBuilder::arrive(const Place &flag, Scalar value) {

@@ -104,6 +104,7 @@ struct Place {
   mlir::Value rowIds, pageTable, sequence, peerDevice;
   int64_t pageSize = 0;
   bool isStream = false;
+  int64_t tripsAhead = 0;
 
   /// Rows of the tile walk dimension `row` of the buffer, columns `column`.
   Place walks(int64_t row, int64_t column) const;
@@ -117,6 +118,13 @@ struct Place {
   Place peer(mlir::Value device) const;
   /// Read once: need not stay in caches.
   Place stream() const;
+  /// By the lanes that multiply it, so many trips before its own; 0: as the
+  /// target brings operands.
+  Place ahead(int64_t trips) const {
+    Place place = *this;
+    place.tripsAhead = trips;
+    return place;
+  }
 };
 
 /// The tile of `buffer` that begins at `offsets`.

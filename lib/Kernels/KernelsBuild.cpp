@@ -145,6 +145,7 @@ static void buildLinearPart(const Request &r, bool isReduce) {
   tile.isOneProduct = s.flag("one_product");
   tile.hasRoles = s.flag("roles");
   tile.cluster = s.integer("cluster", tile.cluster);
+  tile.weightsAhead = s.integer("weights_ahead", 0);
   tile.slots = s.integer("slots", tile.slots);
   tile.early = s.integer("early", tile.early);
   tile.reduceM = s.integer("reduce_m", tile.reduceM);

@@ -115,6 +115,7 @@ static std::string nameOf(const LinearTile &tile) {
   name += tile.hasRoles ? "_roles" : "";
   add("cluster", tile.cluster, 1);
   add("sharers", tile.sharers, 1);
+  add("ahead", tile.weightsAhead, 0);
   add("slots", tile.slots, 0);
   add("early", tile.early, 0);
   return name;

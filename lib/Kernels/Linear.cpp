@@ -60,11 +60,11 @@ struct Product {
   /// The first trip of a part of the sum.
   Scalar firstOf(Scalar part);
   Value loadNumbers(StringRef name, Views matrix, Type number, Part rows,
-                    Scalar depth, Scalar rowLimit);
+                    Scalar depth, Scalar rowLimit, int64_t ahead = 0);
   Operand loadInput(Part rows, Start start);
   Operand loadWeights(bool isUp, Part weightRows, Start start);
   Value loadScales(StringRef name, Value buffer, Scalar row, Scalar word,
-                   int64_t rows);
+                   int64_t rows, int64_t ahead = 0);
   Value multiply(StringRef name, Value accumulator, Operand x, Operand y);
   /// Scales that the kernel multiplies by: of a, then of each of the rows of w.
   KernelBuilder::Values loadGroupScales(Scalar row, ArrayRef<Part> weightRows,
@@ -131,7 +131,7 @@ Product::Start Product::startOf(Scalar trip) {
 }
 
 Value Product::loadScales(StringRef name, Value buffer, Scalar row, Scalar word,
-                          int64_t rows) {
+                          int64_t rows, int64_t ahead) {
   KernelBuilder &k = linear.k;
   const BlockScales &scales = linear.shape.blockScales;
   if (scales.isByKernel()) {
@@ -140,7 +140,7 @@ Value Product::loadScales(StringRef name, Value buffer, Scalar row, Scalar word,
   if (!buffer) {
     return scales ? ones : Value();
   }
-  Place place = scalesAt(buffer, row, word);
+  Place place = scalesAt(buffer, row, word).ahead(ahead);
   if (linear.shape.inputs % tile.k != 0) {
     place = place.valid({k.constant(scales.words(linear.shape.inputs))});
   }
@@ -149,13 +149,13 @@ Value Product::loadScales(StringRef name, Value buffer, Scalar row, Scalar word,
 
 /// A tile of a matrix from stored element `depth` of its rows on.
 Value Product::loadNumbers(StringRef name, Views matrix, Type number, Part rows,
-                           Scalar depth, Scalar rowLimit) {
+                           Scalar depth, Scalar rowLimit, int64_t ahead) {
   KernelBuilder &k = linear.k;
   int64_t inputs = linear.shape.inputs;
   int64_t together = packedNumbers(packedType(number));
   auto load = [&](const Twine &own, Value buffer, int64_t first) {
     Scalar column = first ? depth + static_cast<double>(first) : depth;
-    Place place = at(buffer, {rows.first, column});
+    Place place = at(buffer, {rows.first, column}).ahead(ahead);
     if (inputs % tile.k != 0) {
       // Copies move two tails: behind the last of an odd number is room.
       int64_t count = llvm::alignTo(inputs / together, first ? 2 : 1);
@@ -185,15 +185,15 @@ Product::Operand Product::loadWeights(bool isUp, Part weightRows, Start start) {
   StringRef name = isUp ? "up_weights" : "weights";
   const LinearShape &shape = linear.shape;
   bool isCut = shape.inputs % tile.k != 0 || linear.isRagged;
-  Value numbers =
-      loadNumbers(name, w, shape.weightElement(), weightRows, start.weightDepth,
-                  isCut ? k.constant(shape.weightRows()) : Scalar());
-  int64_t ahead = shape.scaleRowsOfGate() - shape.columns;
-  Scalar scaleRow = isUp && wScales && ahead != 0 && !linear.isGrouped()
-                        ? weightRows.first + static_cast<double>(ahead)
+  Value numbers = loadNumbers(
+      name, w, shape.weightElement(), weightRows, start.weightDepth,
+      isCut ? k.constant(shape.weightRows()) : Scalar(), tile.weightsAhead);
+  int64_t behind = shape.scaleRowsOfGate() - shape.columns;
+  Scalar scaleRow = isUp && wScales && behind != 0 && !linear.isGrouped()
+                        ? weightRows.first + static_cast<double>(behind)
                         : weightRows.first;
   return {numbers, loadScales((name + "_scales").str(), wScales, scaleRow,
-                              start.word, weightRows.size)};
+                              start.word, weightRows.size, tile.weightsAhead)};
 }
 
 /// One matrix product of the tile `x` of a with the tile `y` of w.

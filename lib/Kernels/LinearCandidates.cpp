@@ -293,6 +293,7 @@ static SmallVector<LinearTile> tilesOf(const EngineKernels &kernels,
     tile.isSwapped = kernels.weightFirst;
     tile.hasRoles = kernels.hasRoles;
     tile.sharers = kernels.sharers;
+    tile.weightsAhead = kernels.weightsAhead;
     if (extents.size() == kInPieces) {
       tile.piecesM = extents[4];
       tile.piecesN = extents[5];

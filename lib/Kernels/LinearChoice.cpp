@@ -21,6 +21,10 @@ static std::string describe(const LinearTile &tile) {
     text += llvm::formatv(" in {0}x{1} pieces", tile.piecesM, tile.piecesN);
   }
   text += tile.hasRoles ? ", roles" : "";
+  if (tile.weightsAhead) {
+    text += llvm::formatv(", weights in registers {0} trips ahead",
+                          tile.weightsAhead);
+  }
   if (tile.sharers > 1) {
     text += llvm::formatv(", {0} workgroups load together", tile.sharers);
   }

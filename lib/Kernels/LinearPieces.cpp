@@ -114,15 +114,19 @@ int64_t kernels::registersAhead(const LinearShape &shape,
                                 const LinearTile &tile, int64_t lanes) {
   // With scales to load 2 x 128 x 256 of MXFP8 would spill 25.
   constexpr int64_t kAddresses = 64, kWithScales = 96, kBits = 32;
+  int64_t ofWeights = tile.k * tile.n * productsOf(shape) *
+                      shape.weightElement().getIntOrFloatBitWidth();
+  if (tile.weightsAhead) {
+    return (tile.weightsAhead + 1) * ofWeights / kBits;
+  }
   if (!tile.hasPieces() || tile.groups > 1) {
     return 0;
   }
-  int64_t bits = tile.m * shape.element.getIntOrFloatBitWidth() +
-                 tile.n * productsOf(shape) *
-                     shape.weightElement().getIntOrFloatBitWidth();
+  int64_t bits =
+      tile.k * tile.m * shape.element.getIntOrFloatBitWidth() + ofWeights;
   // Each operand is read by half of the waves' grid, which is square.
   int64_t readers = int64_t(1) << (llvm::Log2_64(tile.waves) / 2);
-  int64_t operands = tile.k * bits * readers / kBits;
+  int64_t operands = bits * readers / kBits;
   // Scales are loaded, those of the next trip beside those of this one.
   return shape.blockScales ? operands + kWithScales * lanes +
                                  2 * scalesOfTrip(shape, tile, readers)

@@ -28,6 +28,7 @@ struct LinearPreview::Workgroup {
   double count = 0; ///< of the grid
   double trips = 0;
   double aBytes = 0, bBytes = 0; ///< of one trip
+  double placed = 0;             ///< of those, what shared memory holds
   double groupRows = 1;          ///< rows of tiles that those of a chiplet span
   int64_t slots = 2;
   double matrix = 0, shared = 0, l2 = 0;
@@ -77,7 +78,8 @@ LinearPreview::LinearPreview(const Target &target, const LinearShape &shape,
 
 /// Bytes of both operands that waves read for one trip, shared among them as a
 /// grid that reads least; operands of wider scope are read by each product, and
-/// groups of waves read the columns again for each of an instruction's rows.
+/// groups of waves read the columns again for each of an instruction's rows. A
+/// weight in registers is each wave's own.
 static double operandBytes(const LinearShape &shape, const LinearTile &tile,
                            const MmaRow &row, double aBytes, double bBytes) {
   if (row.scope != MmaScope::Wave) {
@@ -96,6 +98,9 @@ static double operandBytes(const LinearShape &shape, const LinearTile &tile,
   int64_t n = tile.columnParts(shape).front() / row.n;
   bool taken = tile.hasPieces() && tile.groups > 1;
   int64_t waves = taken ? tile.waves / 2 : tile.waves;
+  if (tile.weightsAhead) {
+    return aBytes * static_cast<double>(std::min(waves, n));
+  }
   std::pair<int64_t, double> best = {0, 0};
   for (int64_t gridM = 1; gridM <= std::min(waves, m); gridM *= 2) {
     int64_t gridN = std::min(waves / gridM, n);
@@ -117,7 +122,7 @@ void LinearPreview::addTrip(Workgroup &one, const LinearTile &tile,
   one.joules =
       flop * (row.joulesPerFlop > 0 ? row.joulesPerFlop : joulesPerFlop);
   one.matrix = flop * matrixSlowdown / row.flopPerClock;
-  one.shared = (asked + (target.copy.boxes ? 0 : bytes)) / port;
+  one.shared = (asked + (target.copy.boxes ? 0 : one.placed)) / port;
   one.l2 = bytes / target.portBytesPerClock(clockHz);
   if (row.scope == MmaScope::Wave) {
     auto pipes = static_cast<double>(target.execution.matrixPipesPerUnit);
@@ -188,7 +193,8 @@ LinearPreview::Workgroup LinearPreview::describe(const LinearTile &tile,
   one.bBytes = products * n * k * weightBytes;
   (tile.isSwapped ? one.aBytes : one.bBytes) /=
       static_cast<double>(tile.cluster);
-  auto slotBytes = static_cast<int64_t>(one.aBytes + one.bBytes);
+  one.placed = one.aBytes + (tile.weightsAhead ? 0 : one.bBytes);
+  auto slotBytes = static_cast<int64_t>(one.placed);
   int64_t most = target.shared.maxBytesPerWorkgroup;
   // Where products are added by waves, lanes copy.
   bool areBoxes = target.copy.boxes && row.scope != MmaScope::Wave &&
@@ -210,8 +216,7 @@ double LinearPreview::workgroupsPerUnit(const LinearTile &tile,
                                           : execution.maxWorkgroupsPerUnit;
   double most = static_cast<double>(
       std::min(allowed, execution.maxWavesPerUnit / tile.waves));
-  double ringBytes = one.aBytes + one.bBytes;
-  double bytes = ringBytes * static_cast<double>(one.slots) +
+  double bytes = one.placed * static_cast<double>(one.slots) +
                  static_cast<double>(target.shared.reservedBytesPerWorkgroup);
   most = std::min(
       most,
@@ -231,8 +236,11 @@ double LinearPreview::workgroupsPerUnit(const LinearTile &tile,
         (addsProducts ? 2 : 1) * sums / threads +
         (loadsScales && tile.groups == 1 ? schedule::kAddressRegistersOfLoads
                                          : schedule::kAddressRegisters);
-    double fragments =
-        row.scope == MmaScope::Wave ? ringBytes / 4 / threads * 2 : 0;
+    double held =
+        2 * one.placed +
+        one.bBytes *
+            static_cast<double>(tile.weightsAhead ? tile.weightsAhead + 1 : 0);
+    double fragments = row.scope == MmaScope::Wave ? held / 4 / threads : 0;
     double epilogue = shape.hasResidual ? sums / threads / 2 : 0;
     registers += std::max(fragments, epilogue);
     registers = std::min(registers,

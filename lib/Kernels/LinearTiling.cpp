@@ -180,16 +180,18 @@ bool Tiling::holdsSums(const LinearShape &shape, const LinearTile &tile,
 }
 
 /// Workgroups that multiply together load a part of the second operand each,
-/// and all of its scales.
+/// and all of its scales. Weights in registers are in no ring.
 static int64_t ringBytes(const LinearShape &shape, const LinearTile &tile) {
   auto bits = [](Type type) -> int64_t { return type.getIntOrFloatBitWidth(); };
-  int64_t ofInput = tile.m, ofWeight = products(shape) * tile.n;
+  int64_t ofInput = tile.m;
+  int64_t ofWeight = tile.weightsAhead ? 0 : products(shape) * tile.n;
+  int64_t scaled = ofInput + ofWeight;
   (tile.isSwapped ? ofInput : ofWeight) /= tile.cluster;
   int64_t column =
       ofInput * bits(shape.element) + ofWeight * bits(shape.weightElement());
   int64_t scales =
       shape.blockScales.order.empty() ? 0 : tile.k / shape.blockScales.block;
-  return tile.k * column / 8 + (tile.m + products(shape) * tile.n) * scales;
+  return tile.k * column / 8 + scaled * scales;
 }
 
 /// Columns of tensor memory that products and their scales take.
@@ -206,6 +208,40 @@ static int64_t tensorColumns(const LinearShape &shape, const LinearTile &tile,
     columns *= 2; // waves add one product while the next one is made
   }
   return columns;
+}
+
+/// Why lanes cannot load the weight into registers, or empty.
+static std::string reasonAgainstAhead(const Target &target,
+                                      const LinearShape &shape,
+                                      const LinearTile &tile,
+                                      const MmaRow &row) {
+  bool inTurns = tile.hasPieces() && tile.groups > 1;
+  bool isPlain = row.aSpace == OperandSpace::Register && !inTurns &&
+                 target.copy.completion == Completion::Counted &&
+                 !shape.blockScales.isByKernel();
+  return tile.weightsAhead == 0 || (isPlain && !hasTails(shape.weightElement()))
+             ? ""
+             : "lanes load a weight whose products read registers, and do not "
+               "take turns";
+}
+
+/// Why the sum cannot have so many parts, or empty.
+static std::string reasonAgainstParts(const Target &target,
+                                      const LinearShape &shape,
+                                      const LinearTile &tile) {
+  // The kernel that quantises sums loads four numbers of all parts at once.
+  if (shape.quantise && tile.splits > 1 &&
+      4 * 4 * tile.splits * products(shape) >
+          3 * target.execution.maxRegistersPerThread) {
+    return "so many parts exceed the registers of the kernel that adds them";
+  }
+  if (tile.inputsOfLastPart(shape.inputs) <= 0) {
+    return "a part of the sum is empty";
+  }
+  int64_t steps = llvm::divideCeil(shape.inputs, tile.k);
+  return tile.splits > 1 && steps / tile.splits < kMinTrips
+             ? "a part of the sum is too short"
+             : "";
 }
 
 std::string Tiling::reasonAgainst(const LinearShape &shape,
@@ -269,7 +305,8 @@ std::string Tiling::reasonAgainst(const LinearShape &shape,
   }
   bool isInRegisters =
       row->cSpace != OperandSpace::Tensor || shape.blockScales.isByKernel();
-  if (isInRegisters && !holdsSums(shape, tile, *row)) {
+  // Tiles of an engine have been built.
+  if (isInRegisters && !options.tiled() && !holdsSums(shape, tile, *row)) {
     return "the accumulators exceed the registers";
   }
   if (kMinSlots * ringBytes(shape, tile) > target.shared.maxBytesPerWorkgroup) {
@@ -277,6 +314,7 @@ std::string Tiling::reasonAgainst(const LinearShape &shape,
   }
   for (const std::string &reason :
        {reasonAgainstPieces(target, shape, tile, *row),
+        reasonAgainstAhead(target, shape, tile, *row),
         reasonAgainstScales(shape, tile)}) {
     if (!reason.empty()) {
       return reason;
@@ -285,17 +323,5 @@ std::string Tiling::reasonAgainst(const LinearShape &shape,
   if (shape.blockScales && !tile.isPowerOfTwo()) {
     return "scales of blocks lie in groups of 256 rows";
   }
-  // The kernel that quantises sums loads four numbers of all parts at once.
-  if (shape.quantise && tile.splits > 1 &&
-      4 * 4 * tile.splits * products(shape) >
-          3 * target.execution.maxRegistersPerThread) {
-    return "so many parts exceed the registers of the kernel that adds them";
-  }
-  if (tile.inputsOfLastPart(shape.inputs) <= 0) {
-    return "a part of the sum is empty";
-  }
-  int64_t steps = llvm::divideCeil(shape.inputs, tile.k);
-  return tile.splits > 1 && steps / tile.splits < kMinTrips
-             ? "a part of the sum is too short"
-             : "";
+  return reasonAgainstParts(target, shape, tile);
 }

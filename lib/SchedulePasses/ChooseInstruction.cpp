@@ -186,15 +186,27 @@ static int64_t traffic(const Product &product, const MmaSplit &split) {
          split.n * readsOfB * bits(mma.getB().getType());
 }
 
+/// How often issuers load an operand that does not pass through shared memory.
+static int64_t loadsAhead(const Product &product, const MmaSplit &split) {
+  auto isAhead = [](Value operand) {
+    auto load = operand.getDefiningOp<LoadOp>();
+    return load && load.getAhead();
+  };
+  MmaOp mma = product.op;
+  return (isAhead(mma.getA()) ? split.gridN : 0) +
+         (isAhead(mma.getB()) ? split.gridM : 0);
+}
+
 /// The best grid for a row: most issuers at work, rows in one wave where they
-/// are reduced, least traffic. Sets `reason` where none is possible.
+/// are reduced, fewest loads of the same, least traffic. Sets `reason` where
+/// none is possible.
 static FailureOr<MmaSplit> chooseGrid(const Product &product, const MmaRow &row,
                                       std::string &reason) {
   FailureOr<MmaSplit> best = failure();
   auto rank = [&](const MmaSplit &split) {
     int64_t rows = product.prefersRows ? split.gridM : 0;
     return std::tuple(split.gridM * split.gridN, rows,
-                      -traffic(product, split));
+                      -loadsAhead(product, split), -traffic(product, split));
   };
   int64_t count = issuers(row, product.split.waves);
   for (int64_t gridM = 1; gridM <= count; gridM *= 2) {

@@ -226,7 +226,7 @@ void Flattener::addCopy(CopyOp copy, WaitStep &step) {
   }
 }
 
-/// Vector instructions of one wave that fill a register tile.
+/// Vector instructions of one wave that fill a register tile, at least.
 static int64_t vectorsOf(TileType tile, const Target &target) {
   int64_t registers = tile.getNumElements() / target.execution.waveSize;
   if (tile.getLayout()) {
@@ -241,10 +241,16 @@ void Flattener::addLoad(LoadOp load, WaitStep &step) {
       fromPlace && !load.getOffsets().empty() ? load.getOffsets()[0] : Value();
   touch(step, load.getSource(), slot, false);
   auto tile = dyn_cast<TileType>(load.getResult().getType());
+  bool counted = target.copy.completion == Completion::Counted;
+  // Waves await its value themselves, but it is an entry among their copies.
+  // Where limits hold, some waves may have none.
+  if (load.getAhead() && counted && load.getValid().empty()) {
+    step.queue = static_cast<int>(Queue::Copies);
+    step.entries = vectorsOf(tile, target);
+  }
   if (!load.getToken() || !tile) {
     return;
   }
-  bool counted = target.copy.completion == Completion::Counted;
   if (!fromPlace && !counted) {
     return;
   }

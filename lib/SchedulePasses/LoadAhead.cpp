@@ -1,7 +1,8 @@
 //===- LoadAhead.cpp - Loads that no copy fetches, trips ahead ------------===//
 //
-// What is too small for a copy of all lanes (scales) the waves load from global
-// memory themselves, beside the ring of what they multiply. A load of their own
+// What is too small for a copy of all lanes (scales), or shall not pass through
+// shared memory (`ahead`), the waves load from global memory themselves, beside
+// the ring of what they multiply. A load of their own
 // trip would hold them up until memory answers, and where copies and loads come
 // back in order, until all copies asked for before it have landed. So it is
 // issued trips ahead and carried:
@@ -54,8 +55,11 @@ static bool canRunAhead(LoadOp load, LoopOp loop) {
 /// Trips in which memory answers, beside the products of the loop and what is
 /// copied for them. A staggered loop waits in a trip for the copies that it
 /// asked for in the last, and so for all that it loaded before them.
-static int64_t tripsAhead(LoopOp loop, const Target &target,
-                          int64_t registers) {
+static int64_t tripsAhead(LoadOp load, LoopOp loop, const Target &target,
+                          int64_t threads) {
+  if (std::optional<int64_t> asked = load.getAhead()) {
+    return *asked;
+  }
   if (loop->getParentOfType<KernelOp>()->hasAttr("stagger")) {
     return 1;
   }
@@ -69,7 +73,8 @@ static int64_t tripsAhead(LoopOp loop, const Target &target,
   for (CopyOp copy : loop.getBody().getOps<CopyOp>()) {
     bytes += copy.getWork().front().amount;
   }
-  return target.tripsAhead(matrix, bytes, registers);
+  auto tile = cast<TileType>(load.getResult().getType());
+  return target.tripsAhead(matrix, bytes, registersOf(tile, threads));
 }
 
 /// Issues `load` so many trips ahead; the loop is then another.
@@ -83,6 +88,7 @@ static LoopOp issueAhead(LoadOp load, LoopOp loop, int64_t ahead) {
     Value index = arith::MinSIOp::create(before, loc,
                                          constantOf(before, loc, trip), last);
     first.push_back(loadAt(before, load, index, loop));
+    first.back().getDefiningOp<LoadOp>().removeAheadAttr();
   }
   OpBuilder inside(load);
   Location name = NameLoc::get(inside.getStringAttr("later"), loc);
@@ -115,9 +121,7 @@ LogicalResult modelc::loadAhead(KernelOp kernel, const Target &target) {
     SmallVector<LoadOp> loads(loop.getBody().getOps<LoadOp>());
     for (LoadOp load : loads) {
       if (canRunAhead(load, loop)) {
-        auto tile = cast<TileType>(load.getResult().getType());
-        int64_t registers = registersOf(tile, threads);
-        loop = issueAhead(load, loop, tripsAhead(loop, target, registers));
+        loop = issueAhead(load, loop, tripsAhead(load, loop, target, threads));
       }
     }
   }

@@ -21,7 +21,8 @@ bool modelc::isCopyable(LoadOp load, const Target &target) {
   bool alongRow = !load.getDims() || (*load.getDims())[1] == last;
   int64_t extent = buffer.getShape()[last];
   return target.copy.asyncToShared && alongRow && !load.getPeer() &&
-         !ShapedType::isDynamic(extent) && extent * bits % pieceBits == 0 &&
+         !load.getAhead() && !ShapedType::isDynamic(extent) &&
+         extent * bits % pieceBits == 0 &&
          tile.getColumns() * bits % pieceBits == 0 &&
          tile.getNumElements() * bits / 8 >=
              target.copy.bytesPerLane * target.execution.waveSize;

@@ -30,11 +30,13 @@ LogicalResult PhasedLoop::findPhases() {
       for (Value operand : {Value(mma.getA()), Value(mma.getB()),
                             Value(mma.getAScales()), Value(mma.getBScales())}) {
         LoadOp load = operand ? readOf(operand, ring) : LoadOp();
-        if (!load && (operand == mma.getA() || operand == mma.getB())) {
+        // Loaded trips ahead: scales that are too few for a copy, weights.
+        bool isCarried = operand && isa<BlockArgument>(operand);
+        if (!load && !isCarried &&
+            (operand == mma.getA() || operand == mma.getB())) {
           return mma.emitOpError("expected operands that the loop copies and "
-                                 "reads, to be staggered");
+                                 "reads, or loads ahead, to be staggered");
         }
-        // Scales are none, or too few for a copy and loaded a trip ahead.
         if (load && loaded.insert(load).second) {
           phase.loads.push_back(load);
         }

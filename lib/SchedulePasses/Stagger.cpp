@@ -80,7 +80,8 @@ void Stagger::makeRead(OpBuilder &builder, LoadOp load) {
       builder, load.getLoc(), load.getResult().getType(),
       TokenType::get(load.getContext()), load.getSource(), load.getOffsets(),
       Value(), Value(), Value(), ValueRange(), Value(), load.getDimsAttr(),
-      IntegerAttr(), load.getTransposed(), load.getStream(), StringAttr());
+      IntegerAttr(), load.getTransposed(), load.getStream(), StringAttr(),
+      IntegerAttr());
   load.getResult().replaceAllUsesWith(read.getResult());
 }
 

@@ -1,8 +1,8 @@
 // RUN: %modelc-opt %s "--kernels-build=target=mi355x family=linear shape=columns:8192,inputs:8192 types=element:f4E2M1FN tile=m:16,n:64,k:512,waves:4" --schedule-finish | FileCheck %s
 // Scales of so few rows are less than all lanes copy. A load of this trip would wait
 // for all copies that were asked for before it, those of trips ahead too. It is of a
-// later one, of the last ones again the last: 885 clk of memory are within two and a
-// half trips of 21760 B at 43 B/clk.
+// later one, of the last ones again the last: 1011 clk of memory are within two and
+// a half trips of 21760 B at 43 B/clk.
 // CHECK-DAG: %[[THREE:.*]] = arith.constant 3 : index
 // CHECK-DAG: %[[FOUR:.*]] = arith.constant 4 : index
 // CHECK-DAG: %[[ZERO:.*]] = arith.constant 0 : index
@@ -29,3 +29,17 @@
 // room for two trips of them, and for the six of the weight's.
 // WIDE: :9 = schedule.loop {{.*}} on sequence carry(
 // WIDE-SAME: !schedule.tile<1x32xf32, register, #{{.*}}>, !schedule.tile<1x32xf32, register, #{{.*}}>, !schedule.tile<1x1xf32
+
+// RUN: %modelc-opt %s "--kernels-build=target=mi355x family=linear shape=columns:8192,inputs:8192 tile=m:64,n:64,k:64,waves:4,weights_ahead:2" --schedule-finish | FileCheck %s --check-prefix=WEIGHT
+// A weight that lanes load has no place, and no two waves load the same of it. Copies and
+// loads are two entries each a trip: behind the copies of a trip may fly its loads and all
+// of the next one, once the first copies are there.
+// WEIGHT: schedule.alloc at 0 {{.*}} : !schedule.tile<64x64xbf16, shared,
+// WEIGHT-NOT: schedule.alloc
+// WEIGHT: schedule.load %arg1[{{.*}}] : !schedule.buffer<8192x8192xbf16>
+// WEIGHT: schedule.load %arg1[{{.*}}] : !schedule.buffer<8192x8192xbf16>
+// WEIGHT: schedule.wait {pending = 0 : i64
+// WEIGHT-NEXT: schedule.loop {{.*}} carry(
+// WEIGHT-NEXT: schedule.wait {pending = 6 : i64
+// WEIGHT: schedule.load %arg1[{{.*}}] {ahead = 2 : i64}
+// WEIGHT: schedule.mma {{.*}}grid = array<i64: 1, 4>

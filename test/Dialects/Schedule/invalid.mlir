@@ -104,6 +104,14 @@ func.func @expected_tile(%a: !schedule.buffer<?x64xf32>, %m: index) {
 
 // -----
 
+func.func @loaded_ahead_of_a_place(%a: !schedule.tile<4x4xf32, shared, slots = 2>, %m: index) {
+  // expected-error @+1 {{expected a trip or more as 'ahead', of a tile of a buffer, got 2 of '!schedule.tile<4x4xf32>' from}}
+  %x = schedule.load %a[%m] {ahead = 2 : i64} : !schedule.tile<4x4xf32, shared, slots = 2> -> !schedule.tile<4x4xf32>
+  return
+}
+
+// -----
+
 func.func @ring_offsets(%a: !schedule.tile<4x4xf32, shared, slots = 2>, %m: index) {
   // expected-error @+1 {{expected at most one offset, the logical trip of a ring, got 2}}
   %x = schedule.load %a[%m, %m] : !schedule.tile<4x4xf32, shared, slots = 2> -> !schedule.tile<4x4xf32>
