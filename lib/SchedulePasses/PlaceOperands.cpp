@@ -2,6 +2,7 @@
 //
 // Three forms, by what the instruction reads:
 //   registers        copy, wait, sync, load           (a wave multiplies)
+//                    or just a load, for LoadAhead     (`ahead`)
 //   shared memory    arrive, box copies, wait on      (four waves together)
 //   and tensor       the same; the accumulator is a   (one thread for all)
 //                    place that is drained once
