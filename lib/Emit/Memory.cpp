@@ -70,7 +70,7 @@ LogicalResult KernelPrinter::printLoad(LoadOp op) {
         StringRef(arguments).contains("Row") ? "" : ", Dimension::Column";
     arguments += ", Reuse::Never";
   }
-  if (isFirstAhead(op)) {
+  if (isFirstAhead(op) && target.copy.completion == Completion::Counted) {
     // Waits count copies and loads in this order.
     line("scheduleFence();");
   }

@@ -2,6 +2,7 @@
 
 #include "lib/SchedulePasses/Phases.h"
 
+#include "lib/SchedulePasses/OperandSource.h"
 #include "lib/SchedulePasses/Trips.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -22,6 +23,18 @@ static LoadOp readOf(Value operand, const Ring &ring) {
 
 /// Products in order, each with the places that it is the first to read. The
 /// loop may hold nothing else that takes time.
+/// Whether the loop carries the operand from a load of trips before.
+static bool isLoadedAhead(Value operand, LoopOp loop) {
+  Block *body = &loop.getBody().front();
+  for (unsigned i = 0; i < loop.getInits().size(); ++i) {
+    operand = handedOn(operand, body);
+    if (auto load = operand.getDefiningOp<LoadOp>()) {
+      return load.getAhead().has_value();
+    }
+  }
+  return false;
+}
+
 LogicalResult PhasedLoop::findPhases() {
   llvm::SmallPtrSet<Operation *, 8> loaded;
   for (Operation &op : ring.loop.getBody().front().without_terminator()) {
@@ -30,10 +43,9 @@ LogicalResult PhasedLoop::findPhases() {
       for (Value operand : {Value(mma.getA()), Value(mma.getB()),
                             Value(mma.getAScales()), Value(mma.getBScales())}) {
         LoadOp load = operand ? readOf(operand, ring) : LoadOp();
-        // Loaded trips ahead: scales that are too few for a copy, weights.
-        bool isCarried = operand && isa<BlockArgument>(operand);
-        if (!load && !isCarried &&
-            (operand == mma.getA() || operand == mma.getB())) {
+        // Scales are none, or too few for a copy and loaded a trip ahead.
+        bool isNumbers = operand == mma.getA() || operand == mma.getB();
+        if (!load && isNumbers && !isLoadedAhead(operand, ring.loop)) {
           return mma.emitOpError("expected operands that the loop copies and "
                                  "reads, or loads ahead, to be staggered");
         }

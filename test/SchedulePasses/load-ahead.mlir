@@ -43,3 +43,10 @@
 // WEIGHT-NEXT: schedule.wait {pending = 6 : i64
 // WEIGHT: schedule.load %arg1[{{.*}}] {ahead = 2 : i64}
 // WEIGHT: schedule.mma {{.*}}grid = array<i64: 1, 4>
+
+// RUN: %modelc-opt %s "--kernels-build=target=mi355x family=linear shape=columns:8192,inputs:8192 types=element:f4E2M1FN tile=m:32,n:128,k:256,slots:3,weights_ahead:3" --schedule-finish | FileCheck %s --check-prefix=BLOCKS
+// The same of scales of the weight: behind the copy of a trip may fly that of the next one
+// and two trips of four loads and one.
+// BLOCKS: schedule.wait {pending = 11 : i64
+// BLOCKS: schedule.load %arg1[{{.*}}] {ahead = 3 : i64}
+// BLOCKS: schedule.load %arg3[{{.*}}] {ahead = 3 : i64}
