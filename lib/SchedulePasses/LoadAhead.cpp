@@ -3,8 +3,8 @@
 // What is too small for a copy of all lanes (scales), or shall not pass through
 // shared memory (`ahead`), the waves load from global memory themselves, beside
 // the ring of what they multiply. A load of their own trip would hold them up
-// until memory answers, and where copies and loads come back in order, until all
-// copies asked for before it have landed. So it is issued trips ahead and
+// until memory answers, and where copies and loads come back in order, until
+// all copies asked for before it have landed. So it is issued trips ahead and
 // carried:
 //
 //   load %S0[0]   load %S1[1]
