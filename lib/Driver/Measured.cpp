@@ -5,10 +5,12 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include <cmath>
+#include <set>
 
 using namespace modelc;
 using llvm::FailureOr;
 using llvm::SmallVector;
+using llvm::StringLiteral;
 using llvm::StringRef;
 using llvm::Twine;
 
@@ -302,6 +304,29 @@ llvm::LogicalResult Table::readRow(unsigned number, MeasuredRow &row) {
   return llvm::failure();
 }
 
+/// For one month the collector of SGLang swept windows and handed the layer 0
+/// as a window where it meant none: each query saw its own key alone
+/// (aiconfigurator collector/sglang/collect_attn.py, commit f027123 of June
+/// 2026 until e23be5a of July: `layer.sliding_window_size = window_size`; their
+/// times grow with the tokens, not with their square). Chips that were timed
+/// before have no rows with windows of that version.
+static void correctWindows(std::vector<MeasuredRow> &rows) {
+  constexpr StringLiteral kVersion = "sglang 0.5.10";
+  std::set<std::string> swept;
+  for (const MeasuredRow &row : rows) {
+    if (row.kind == Measurement::Prefill && row.source == kVersion &&
+        row.window > 0) {
+      swept.insert(row.chip);
+    }
+  }
+  for (MeasuredRow &row : rows) {
+    if (row.kind == Measurement::Prefill && row.source == kVersion &&
+        row.window == 0 && swept.count(row.chip)) {
+      row.window = 1;
+    }
+  }
+}
+
 FailureOr<std::vector<MeasuredRow>> Table::read() {
   if (failed(readHeader())) {
     return llvm::failure();
@@ -317,6 +342,7 @@ FailureOr<std::vector<MeasuredRow>> Table::read() {
     }
     rows.push_back(std::move(row));
   }
+  correctWindows(rows);
   return rows;
 }
 
