@@ -211,19 +211,20 @@ static double secondsOfAttending(const EngineAttention &engine,
          attending.secondsOfJoining() - step.cost.expectation.seconds;
 }
 
-/// What comes before.
+/// What comes before, beyond what ours takes: launches, and what kernels do for
+/// each column of a query and each token.
 static double secondsOfAppend(const EngineAttention &engine,
                               const MeasuredRow &row, const StepCost &step,
                               const Target &target) {
   if (engine.appends) {
     return -step.cost.expectation.seconds;
   }
-  double columns = double(row.rows()) * double(row.heads * row.headDim);
-  double rotation = columns * engine.rotation / double(target.execution.units) /
-                    target.clock.boostHz;
-  return engine.launches * (target.launch.gap + target.memory.latencyClocks /
-                                                    target.clock.boostHz) +
-         std::max(0.0, rotation - step.cost.expectation.seconds);
+  double hertz = target.clock.boostHz;
+  auto columns = double(row.heads * row.headDim);
+  double token = engine.token + columns * engine.query / hertz;
+  return engine.launches *
+             (target.launch.gap + target.memory.latencyClocks / hertz) +
+         double(row.rows()) * token / double(target.execution.units);
 }
 
 double modelc::secondsOfEngine(const EngineAttention &engine,

@@ -102,8 +102,13 @@ static const std::vector<Field<EngineAttention>> kAttentionEngineFields = {
           kOptional),
     field("launches", &EngineAttention::launches, "",
           "before those that append and attend, absent = none", kOptional),
-    field("rotation", &EngineAttention::rotation, "clk",
-          "of a unit for a column of a query of prefill, absent = as ours",
+    field("query", &EngineAttention::query, "clk",
+          "of a unit for a column of a new query, which is rotated or rounded "
+          "before attention, absent = what ours takes",
+          kOptional),
+    field("token", &EngineAttention::token, "s",
+          "of a unit for a new token, whose keys a workgroup of its own "
+          "appends, absent = what ours takes",
           kOptional),
     field("narrows", &EngineAttention::narrows, "",
           "queries are rounded to the type of the cache, absent = no",

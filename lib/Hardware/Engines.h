@@ -71,7 +71,9 @@ struct EngineAttention {
   bool seesAll = false;  // only without a window shorter than the context
 
   int64_t launches = 0; // before those that append and attend
-  double rotation = 0;  // clk of a unit, of a column of a new query; 0: ours
+  double query = 0;     // clk of a unit beyond memory, for a column of a query,
+                        // before attention
+  double token = 0;     // s of a unit beyond memory, for a new token, before it
   bool narrows = false; // queries, to the type of the cache
   bool appends = false; // new keys, without another launch
   bool startsEarly = false; // after launch.library_gap
