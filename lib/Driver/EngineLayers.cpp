@@ -142,14 +142,25 @@ void Attending::decode() {
   tiles = workgroups * mostTiles;
 }
 
+/// Of a kernel with a head of queries in each workgroup: as many as all units
+/// can share, none with less than a turn of its loop, in which 1024 threads
+/// read 8 times 16 bytes of keys in 16 bits (TensorRT-LLM
+/// decoderMaskedMultiheadAttentionLaunch.h: multi_block_grid_setup).
 double Attending::partsOf(double groups) const {
-  double most = mostTiles;
+  auto units = double(target.execution.units), keys = double(row.keysSeen());
+  double most = mostTiles, fit = 0;
+  if (engine.isEach) {
+    constexpr double kNumbersOfTurn = 1024 * 8 * 16 / 2;
+    double columns = double(llvm::PowerOf2Ceil(row.headDim));
+    most = std::ceil(keys * columns / kNumbersOfTurn);
+    fit = std::ceil(units / groups);
+  } else {
+    fit = std::floor(double(engine.mostRounds) * units / groups);
+  }
   if (engine.partKeys > 0) {
-    double whole = std::floor(double(row.keysSeen()) / double(engine.partKeys));
+    double whole = std::floor(keys / double(engine.partKeys));
     most = std::min(whole, std::round(std::sqrt(8 * whole)));
   }
-  double fit = std::floor(double(engine.mostRounds) *
-                          double(target.execution.units) / groups);
   return std::max(1.0, std::min(most, fit));
 }
 
@@ -167,16 +178,19 @@ void Attending::prefill() {
   }
 }
 
-/// Units are busy evenly, but for the longest workgroup.
+/// Units are busy evenly, but for the longest workgroup. Parts for each head of
+/// queries fill a unit, and come in whole rounds.
 double Attending::secondsOfTurns() const {
   double tile = double(engine.keys) *
                 (engine.key + double(row.headDim) * engine.column) /
                 target.clock.boostHz;
   double slots = double(target.execution.units) *
                  double(std::max<int64_t>(engine.workgroups, 1));
-  double all = (workgroups * engine.turn + tiles * tile) / slots;
-  return std::max(all, engine.turn + mostTiles * tile) +
-         double(row.sequences) * engine.sequence;
+  double longest = engine.turn + mostTiles * tile;
+  double all = engine.isEach && parts > 1
+                   ? std::ceil(workgroups / slots) * longest
+                   : (workgroups * engine.turn + tiles * tile) / slots;
+  return std::max(all, longest) + double(row.sequences) * engine.sequence;
 }
 
 /// Heads of queries that read by themselves have their keys from L2.
