@@ -8,6 +8,9 @@
 // the sum to all others; or (1 + 1 / g) S through switches that add: all it
 // has, and the sum of its slice.
 //
+// Inside a domain a device also moves its own slice, S / g, from where it is to
+// where it stays, at a rate of its own.
+//
 // Bytes pass through slots that one side fills and the other empties. A call of
 // many times what the slots hold waits until they are full, a small one until
 // all of it is there; between the two as long as their harmonic sum takes.
@@ -33,6 +36,12 @@ enum class Verb { Reduce, Move, Unknown };
 struct Sending {
   double bytes = 0;
   double share = 1;
+};
+
+/// Beside what is sent: bytes that the first ones wait for, and seconds for
+/// what the device keeps.
+struct Beside {
+  double fill = 0, own = 0;
 };
 } // namespace
 
@@ -64,9 +73,9 @@ static double fillOf(double sent, double slots) {
 }
 
 static Term collectiveTerm(const Target &target, double latency,
-                           const Sending &sending, double fill, double rate,
-                           bool inside) {
-  Term term{"time", latency + (sending.bytes + fill) / rate,
+                           const Sending &sending, const Beside &beside,
+                           double rate, bool inside) {
+  Term term{"time", latency + (sending.bytes + beside.fill) / rate + beside.own,
             "s",    "latency and bytes over rate",
             {},     {}};
   std::vector<std::string> facts = {inside ? "link.library_latency"
@@ -88,12 +97,20 @@ static Term collectiveTerm(const Target &target, double latency,
     bytes.facts.push_back("efficiency.switches");
   }
   term.children.push_back(std::move(bytes));
-  if (fill > 0) {
+  if (beside.fill > 0) {
     term.children.push_back({"slots fill",
-                             fill / rate,
+                             beside.fill / rate,
                              "s",
-                             formatQuantity(fill, "B") + over,
+                             formatQuantity(beside.fill, "B") + over,
                              {"link.library_pipeline"},
+                             {}});
+  }
+  if (beside.own > 0) {
+    term.children.push_back({"own slice",
+                             beside.own,
+                             "s",
+                             "that a device keeps",
+                             {"link.library_copy"},
                              {}});
   }
   return term;
@@ -139,7 +156,12 @@ llvm::FailureOr<KernelCost> costCollective(llvm::StringRef name, double bytes,
   Sending sending = sendingOf(verb, bytes, group, switches);
   double rate =
       peak * sending.share * (inside ? efficiency.library : efficiency.link);
-  double fill = inside ? fillOf(sending.bytes, link.libraryPipelineBytes) : 0;
+  Beside beside;
+  if (inside) {
+    beside.fill = fillOf(sending.bytes, link.libraryPipelineBytes);
+    beside.own =
+        link.libraryCopy > 0 ? bytes / double(group) / link.libraryCopy : 0;
+  }
   cost.traffic.link = sending.bytes;
   double dynamic = sending.bytes * target.power.perByteLink;
   auto setTo = [&](Estimate &result, double moving) {
@@ -149,9 +171,9 @@ llvm::FailureOr<KernelCost> costCollective(llvm::StringRef name, double bytes,
     result.limit = latency > moving ? "latency" : "links";
   };
   setTo(cost.bound, ideal.bytes / peak);
-  setTo(cost.expectation, (sending.bytes + fill) / rate);
+  setTo(cost.expectation, (sending.bytes + beside.fill) / rate + beside.own);
   if (options.explain) {
-    cost.time = collectiveTerm(target, latency, sending, fill, rate, inside);
+    cost.time = collectiveTerm(target, latency, sending, beside, rate, inside);
     cost.energy = {"energy",
                    cost.expectation.joules,
                    "J",

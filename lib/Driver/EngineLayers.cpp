@@ -258,6 +258,17 @@ StringRef modelc::limitOfEngine(const EngineAttention &engine,
                                            : "its engine's workgroups";
 }
 
+double modelc::secondsOfPulling(const MeasuredRow &row, const StepCost &step,
+                                const Target &target) {
+  bool isInTwo = StringRef(step.cost.name).contains("in_two");
+  if (row.kind != Measurement::AllReduce || row.devices == 2 || !isInTwo) {
+    return 0;
+  }
+  constexpr double kSteps = 2;
+  double read = target.memory.latencyClocks / target.clock.boostHz;
+  return kSteps * (target.link.messageLatency + read);
+}
+
 double modelc::secondsOfTensorScale(const MeasuredRow &row,
                                     const Target &target) {
   if (!row.isLayer || row.type != "fp8" || row.engine() != "trtllm") {

@@ -45,9 +45,9 @@ const EngineAttention *attentionOf(const MeasuredRow &row,
 double secondsOfReplay(const MeasuredRow &row, const Target &target);
 
 /// What the engine's layer takes beyond a launch of ours: its own launches,
-/// each as long as a kernel that waits for memory once; what rotates queries,
-/// where memory does not bound it. Attention takes as long as the workgroups of
-/// the engine or as what they read, not as ours.
+/// each as long as a kernel that waits for memory once; what it does for each
+/// new token and column of queries. Attention takes as long as the workgroups
+/// of the engine or as what they read, not as ours.
 double secondsOfEngine(const EngineAttention &engine, const MeasuredRow &row,
                        const StepCost &step, const Target &target);
 
@@ -65,6 +65,13 @@ double secondsOfTensorScale(const MeasuredRow &row, const Target &target);
 /// adds.
 double secondsOfAdding(const EngineKernels &engine, const MeasuredRow &row,
                        const StepCost &step);
+
+/// What kernels that add in two steps take beyond ours where more than two
+/// devices do: they read from each other, behind a flag, where ours store; so
+/// each step crosses the links once more (vLLM csrc/custom_all_reduce.cuh:
+/// cross_device_reduce_2stage; two devices always add in one step).
+double secondsOfPulling(const MeasuredRow &row, const StepCost &step,
+                        const Target &target);
 
 /// The kernels that a linear of an engine is one of, once for each number of
 /// parts where memory adds these; none: like ours.

@@ -131,7 +131,8 @@ void ShapePredictor::predict(ModuleOp module, PlanCoster &plans,
   double longest = 0;
   for (const StepCost &step : cost->steps) {
     const Estimate &expectation = step.cost.expectation;
-    prediction.seconds += expectation.seconds;
+    prediction.seconds +=
+        expectation.seconds + secondsOfPulling(*prediction.row, step, target);
     bool isFirst = &step == &cost->steps.front();
     if (engine && engine->addRate > 0 && !isFirst) {
       prediction.seconds += secondsOfAdding(*engine, *prediction.row, step);

@@ -214,6 +214,10 @@ static const std::vector<Field<Target>> kTargetFields = {
     field("link.library_pipeline", &T::link, &Link::libraryPipelineBytes, "B",
           "that a device has under way in its slots, absent = next to none",
           kOptional),
+    field("link.library_copy", &T::link, &Link::libraryCopy, "B/s",
+          "of its own slice, which a device moves beside what it sends, absent "
+          "= in no time",
+          kOptional),
     field("link.message_latency", &T::link, &Link::messageLatency, "s",
           "a small write to a peer until it is seen"),
     field("link.network_bandwidth", &T::link, &Link::networkBandwidth, "B/s",

@@ -269,7 +269,8 @@ struct Link {
   double libraryLatency = 0; // s, a small call of the library on 8 GPUs
   double pairLatency = 0;    // s, the same on two; 0: not known
   double libraryPipelineBytes = 0; // that the library has under way
-  double messageLatency = 0;       // s, a small write to a peer
+  double libraryCopy = 0;    // B/s, it moves what a device keeps; 0: at once
+  double messageLatency = 0; // s, a small write to a peer
   double networkBandwidth =
       0;                     // B/s of one GPU, one direction, beyond the domain
   double networkLatency = 0; // s
