@@ -32,33 +32,39 @@ model.graph @{0}(%tokens: tensor<?xi32>, %batch: !model.batch) -> tensor<?x{3}xb
 }
 
 /// Numbers of four to eight bits, a scale for each 32 of them, or for each 16.
+/// Rows too short for a kernel are filled up.
 static std::string blockScaledLinear(const MeasuredRow &row) {
+  constexpr int64_t kLeast = 64;
+  int64_t columns = llvm::alignTo(row.k, kLeast);
   bool isNarrow = row.type == "nvfp4";
   StringRef number = row.type == "mxfp8"   ? "f8E4M3FN"
                      : row.type == "mxfp6" ? "f6E2M3FN"
                                            : "f4E2M1FN";
-  return around("", "decode", row.k, row.n,
+  return around("", "decode", columns, row.n,
                 formatv(R"(
   %q, %s = model.quantise %x : tensor<?x{2}xbf16> -> tensor<?x{2}x{5}> scale tensor<?x{3}x{4}>
   %w = model.weight ["{0}"] : tensor<{1}x{2}x{5}>
   %ws = model.weight ["{0}_scale"] : tensor<{1}x{3}x{4}>
   %y = model.linear %q, %w scaled %s, %ws : tensor<?x{2}x{5}>, tensor<{1}x{2}x{5}>, tensor<?x{3}x{4}>, tensor<{1}x{3}x{4}> -> tensor<?x{1}xbf16>)",
-                        kSubject, row.n, row.k, row.k / (isNarrow ? 16 : 32),
+                        kSubject, row.n, columns,
+                        columns / (isNarrow ? 16 : 32),
                         isNarrow ? "f8E4M3FN" : "f8E8M0FNU", number)
                     .str());
 }
 
 /// Numbers of 8 bits, a scale for each 128 of them, of the weight for as many
-/// rows too.
+/// rows too. The last 128 are filled up.
 static std::string groupScaledLinear(const MeasuredRow &row) {
-  int64_t groups = row.k / 128, rows = llvm::divideCeil(row.n, 128);
-  return around("", "decode", row.k, row.n,
+  constexpr int64_t kGroup = 128;
+  int64_t columns = llvm::alignTo(row.k, kGroup);
+  int64_t groups = columns / kGroup, rows = llvm::divideCeil(row.n, kGroup);
+  return around("", "decode", columns, row.n,
                 formatv(R"(
   %q, %s = model.quantise %x : tensor<?x{2}xbf16> -> tensor<?x{2}xf8E4M3FN> scale tensor<?x{3}xf32>
   %w = model.weight ["{0}"] : tensor<{1}x{2}xf8E4M3FN>
   %ws = model.weight ["{0}"] block_scale : tensor<{4}x{3}xf32>
   %y = model.linear %q, %w scaled %s, %ws : tensor<?x{2}xf8E4M3FN>, tensor<{1}x{2}xf8E4M3FN>, tensor<?x{3}xf32>, tensor<{4}x{3}xf32> -> tensor<?x{1}xbf16>)",
-                        kSubject, row.n, row.k, groups, rows)
+                        kSubject, row.n, columns, groups, rows)
                     .str());
 }
 
