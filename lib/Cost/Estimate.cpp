@@ -19,7 +19,7 @@ KernelTime Launched::timeAt(View view, double clockHz, const Target &target,
                             double early) const {
   if (work.workgroups() <= 0) { // an empty grid is still a launch
     KernelTime time;
-    time.gapSeconds = time.seconds = target.launch.gap;
+    time.gapSeconds = time.seconds = target.startSeconds();
     time.limit = "launch";
     return time;
   }

@@ -42,7 +42,7 @@ KernelTime timeOf(const KernelWork &work, const TrafficByAccess &traffic,
                   double workgroupsPerUnit, const Rates &rates) {
   const Target &target = rates.target;
   KernelTime time;
-  time.gapSeconds = target.launch.gap;
+  time.gapSeconds = target.startSeconds();
   time.longest = work.longest;
   double count = work.workgroups();
   double units = target.execution.units;

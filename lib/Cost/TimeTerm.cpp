@@ -204,12 +204,17 @@ Term timeTerm(const KernelWork &work, const TrafficByAccess &traffic,
   Term term{"time", time.seconds,
             "s",    "launch and rounds, bound by " + time.limit,
             {},     {}};
-  term.children.push_back({"launch gap",
-                           time.gapSeconds,
-                           "s",
-                           "kernel to kernel",
-                           {"launch.gap"},
-                           {}});
+  double gap = rates.target.launch.gap, read = time.gapSeconds - gap;
+  term.children.push_back(
+      {"launch gap", gap, "s", "kernel to kernel", {"launch.gap"}, {}});
+  if (read > 0) {
+    term.children.push_back({"arguments",
+                             read,
+                             "s",
+                             "read before all else",
+                             {"launch.reads_arguments", "memory.latency"},
+                             {}});
+  }
   if (time.fullRounds > 0) {
     term.children.push_back(
         roundTerm(work, traffic, time.full, time.fullRounds, rates));

@@ -207,7 +207,7 @@ double Attending::secondsOfJoining() const {
     return 0;
   }
   double reads = 2 * target.memory.latencyClocks / target.clock.boostHz;
-  return engine.joins ? reads : target.launch.gap + reads;
+  return engine.joins ? reads : target.startSeconds() + reads;
 }
 
 /// In place of what ours take that attend and join.
@@ -220,7 +220,7 @@ static double secondsOfAttending(const EngineAttention &engine,
   const Launch &launch = target.launch;
   Attending attending(engine, row, target);
   bool isEarly = engine.startsEarly && launch.libraryGap > 0;
-  return (isEarly ? launch.libraryGap : launch.gap) +
+  return (isEarly ? launch.libraryGap : target.startSeconds()) +
          std::max(attending.secondsOfTurns(), attending.secondsOfKeys()) +
          attending.secondsOfJoining() - step.cost.expectation.seconds;
 }
@@ -237,7 +237,7 @@ static double secondsOfAppend(const EngineAttention &engine,
   auto columns = double(row.heads * row.headDim);
   double token = engine.token + columns * engine.query / hertz;
   return engine.launches *
-             (target.launch.gap + target.memory.latencyClocks / hertz) +
+             (target.startSeconds() + target.memory.latencyClocks / hertz) +
          double(row.rows()) * token / double(target.execution.units);
 }
 
@@ -275,7 +275,7 @@ double modelc::secondsOfTensorScale(const MeasuredRow &row,
     return 0;
   }
   double bytes = 2.0 * double(row.m) * double(row.k);
-  return 2 * target.launch.gap +
+  return 2 * target.startSeconds() +
          target.memory.latencyClocks / target.clock.boostHz +
          bytes / (target.memory.bandwidth * target.efficiency.read);
 }

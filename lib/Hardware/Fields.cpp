@@ -231,6 +231,10 @@ static const std::vector<Field<Target>> kTargetFields = {
           kOptional),
     field("launch.gap", &T::launch, &Launch::gap, "s",
           "kernel to kernel inside a graph"),
+    field("launch.reads_arguments", &T::launch, &Launch::readsArguments, "",
+          "a kernel waits for its arguments from memory first; the gap is of "
+          "kernels without any; absent = no",
+          kOptional),
     field(
         "launch.workgroup", &T::launch, &Launch::workgroup, "s",
         "from the end of a workgroup to the first load of the next one in its "

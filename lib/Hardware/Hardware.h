@@ -269,23 +269,23 @@ struct Link {
   double libraryLatency = 0; // s, a small call of the library on 8 GPUs
   double pairLatency = 0;    // s, the same on two; 0: not known
   double libraryPipelineBytes = 0; // that the library has under way
-  double libraryCopy = 0;    // B/s, it moves what a device keeps; 0: at once
-  double messageLatency = 0; // s, a small write to a peer
-  double networkBandwidth =
-      0;                     // B/s of one GPU, one direction, beyond the domain
-  double networkLatency = 0; // s
+  double libraryCopy = 0;      // B/s, it moves what a device keeps; 0: at once
+  double messageLatency = 0;   // s, a small write to a peer
+  double networkBandwidth = 0; // B/s of one GPU beyond the domain, one way
+  double networkLatency = 0;   // s
 };
 
 /// [launch]
 struct Launch {
-  bool startsEarly = false; // before the kernel that it then waits for ends
-  double gap = 0;           // s, kernel to kernel inside a graph
-  double workgroup = 0;     // s, from one's end to the next one's first load
-  double engineGap = 0;     // s, the same of engines' kernels; 0: not known
-  double libraryGap = 0;    // s, of two kernels of the library; 0: as engines'
-  double ramp = 0;          // s, time constant of the rate of device memory
-  double hostLaunch = 0;    // s, one launch from the host
-  double graphReplay = 0;   // s, fixed cost of starting a graph
+  bool startsEarly = false;    // before the kernel that it then waits for ends
+  double gap = 0;              // s, kernel to kernel inside a graph
+  bool readsArguments = false; // from memory, before all else
+  double workgroup = 0;        // s, from one's end to the next one's first load
+  double engineGap = 0;        // s, the same of engines' kernels; 0: not known
+  double libraryGap = 0;  // s, of two kernels of the library; 0: as engines'
+  double ramp = 0;        // s, time constant of the rate of device memory
+  double hostLaunch = 0;  // s, one launch from the host
+  double graphReplay = 0; // s, fixed cost of starting a graph
 };
 
 /// [power]. Matrix energy covers everything between shared memory and result.
@@ -352,12 +352,13 @@ struct Target {
   const Fact *fact(llvm::StringRef key) const;
   /// The instruction of that name, or null.
   const MmaRow *instruction(llvm::StringRef name) const;
-  /// Operations per second of all units for an instruction at a clock (boost if
-  /// 0).
+  /// Operations per second of all units, an instruction at a clock (0: boost).
   double flopPerSecond(const MmaRow &row, double clockHz = 0) const;
   /// Clocks that one instruction of `width` columns (n if 0) occupies its pipe,
   /// or all pipes of the unit where four waves or one thread issue it.
   double clocksPerInstruction(const MmaRow &row, int64_t width = 0) const;
+  /// From the end of one kernel to the first instruction of the next.
+  double startSeconds() const;
   /// Bytes that a unit takes in a clock at most, or else its share of L2's.
   double portBytesPerClock(double clockHz) const;
   /// Trips before its use in which a loop loads what fills so many registers of

@@ -62,6 +62,11 @@ double Target::clocksPerInstruction(const MmaRow &row, int64_t width) const {
   return row.flop(width) / (row.flopPerClock / pipes);
 }
 
+double Target::startSeconds() const {
+  double read = memory.latencyClocks / clock.boostHz;
+  return launch.gap + (launch.readsArguments ? read : 0);
+}
+
 double Target::portBytesPerClock(double clockHz) const {
   return cache.unitBytesPerClock > 0
              ? cache.unitBytesPerClock

@@ -70,7 +70,7 @@ static SmallVector<double> judge(const Tiling &tiling, OpBuilder &builder,
   kernel.front().erase();
   SmallVector<double> seconds;
   if (succeeded(judgement)) {
-    double start = target.launch.gap + target.launch.ramp;
+    double start = target.startSeconds() + target.launch.ramp;
     for (double all : judgement->seconds) {
       seconds.push_back((all - start) / double(seconds.size() + 1));
     }
@@ -111,10 +111,11 @@ static std::optional<DecodeTile> judged(const Tiling &tiling,
       least = time;
       best = tile;
       best->alone = seconds[0] / full;
-      const Launch &launch = tiling.target.launch;
+      const Target &target = tiling.target;
       double trip = full * double(tile.perUnit * tile.keys) /
                     double(walkedKeys(shape, tile, kJudgedKeys));
-      best->joinTiles = std::ceil((launch.gap + launch.ramp) / trip);
+      best->joinTiles =
+          std::ceil((target.startSeconds() + target.launch.ramp) / trip);
     }
   }
   return best;

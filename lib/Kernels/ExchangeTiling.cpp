@@ -108,14 +108,14 @@ static double preview(const Tiling &tiling, const ExchangeShape &shape,
         costCollective("all_reduce", bytes, shape.ranks, target);
     seconds = succeeded(library) ? library->expectation.seconds : 0;
   } else if (*way.kind == Exchange::ReduceInTwo) {
-    seconds = target.launch.gap + 2 * link.messageLatency + 3 * read +
+    seconds = target.startSeconds() + 2 * link.messageLatency + 3 * read +
               2 * others / ranks / rate;
   } else {
     seconds =
-        target.launch.gap + link.messageLatency + 2 * read + others / rate;
+        target.startSeconds() + link.messageLatency + 2 * read + others / rate;
   }
   if (norm && !way.isFused) {
-    seconds += target.launch.gap + 2 * read +
+    seconds += target.startSeconds() + 2 * read +
                4 * bytes / target.memory.bandwidth; // x, residual, sum, result
   }
   return seconds;

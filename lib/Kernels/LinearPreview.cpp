@@ -316,7 +316,7 @@ double LinearPreview::roundClocks(const Workgroup &one,
 /// The kernel that adds the parts: they are in the cache still, and are asked
 /// for at once.
 double LinearPreview::addingSeconds(const LinearTile &tile) const {
-  return target.launch.gap + partBytes(tile) / target.cache.l2Bandwidth +
+  return target.startSeconds() + partBytes(tile) / target.cache.l2Bandwidth +
          2 * target.memory.latencyClocks / clockHz;
 }
 
@@ -324,7 +324,7 @@ double LinearPreview::addingSeconds(const LinearTile &tile) const {
 /// cache.
 double LinearPreview::quantisingSeconds() const {
   return shape.quantise
-             ? target.launch.gap + 2 * target.memory.latencyClocks / clockHz
+             ? target.startSeconds() + 2 * target.memory.latencyClocks / clockHz
              : 0;
 }
 
@@ -375,12 +375,12 @@ double LinearPreview::seconds(const Workgroup &one, const LinearTile &tile,
                               const MmaRow &row) const {
   double perUnit = workgroupsPerUnit(tile, row, one);
   double seconds = gridClocks(one, perUnit) / clockHz;
-  return target.launch.gap + powerSeconds(one, seconds, perUnit) +
+  return target.startSeconds() + powerSeconds(one, seconds, perUnit) +
          (tile.splits > 1 ? addingSeconds(tile) : quantisingSeconds());
 }
 
 double LinearPreview::memorySeconds(const LinearTile &tile) const {
   double clocks = memoryClocks(operands - earlyBytes(tile) / 2, results);
   double lag = lagClocks(clocks, target.launch.ramp * clockHz);
-  return target.launch.gap + (clocks + lag) / clockHz;
+  return target.startSeconds() + (clocks + lag) / clockHz;
 }

@@ -1,4 +1,5 @@
 // RUN: %modelc-opt %s --schedule-print-cost="target=toy targets-dir=%src_root/test/targets explain" -o /dev/null | FileCheck %s
+// RUN: %modelc-opt %s --schedule-print-cost="target=toy targets-dir=%src_root/test/targets set=launch.reads_arguments=true explain" -o /dev/null | FileCheck %s --check-prefix=ARGUMENTS
 // Memory comes to its full rate once for a launch, not for each round of the grid.
 
 // 1000 workgroups on 100 units, 10 rounds. A round reads 100 x 32768 B: 3.277 us at
@@ -8,6 +9,12 @@
 // CHECK: expectation: 42.96 us, {{.*}} bound by device memory
 // CHECK: rounds of 100 workgroups: 40.96 us = 10 x 4096 clk
 // CHECK: ramp: 1 us = until device memory runs at its full rate [launch.ramp]
+
+// Kernels that wait for their arguments first start 1000 clk later.
+// ARGUMENTS: bound: 34.77 us, {{.*}} bound by device memory
+// ARGUMENTS: expectation: 43.96 us, {{.*}} bound by device memory
+// ARGUMENTS: launch gap: 1 us = kernel to kernel [launch.gap]
+// ARGUMENTS-NEXT: arguments: 1 us = read before all else [launch.reads_arguments, memory.latency]
 schedule.kernel @stream(%a: !schedule.buffer<128000x128xbf16>) guard [] attributes {waves = 32 : i64} {
   %c0 = arith.constant 0 : index
   %c128 = arith.constant 128 : index
