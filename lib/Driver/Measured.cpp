@@ -147,8 +147,10 @@ double MeasuredRow::bytesOfTurn(double l2Bytes) const {
     return kRuns * bytes();
   }
   double layers = layersOfTurn(l2Bytes);
-  return ownsInput() ? layers * bytes()
-                     : bytes() + (layers - 1) * bytesOf(type) * n * k;
+  // What is quantised was in 16 bits before.
+  double input = isUnquantised() ? 0 : 2.0 * m * k;
+  return ownsInput() ? layers * (input + bytes())
+                     : input + bytes() + (layers - 1) * bytesOf(type) * n * k;
 }
 
 namespace {
