@@ -161,6 +161,9 @@ double Attending::partsOf(double groups) const {
     double whole = std::floor(keys / double(engine.partKeys));
     most = std::min(whole, std::round(std::sqrt(8 * whole)));
   }
+  if (engine.mostParts > 0) {
+    most = std::min(most, double(engine.mostParts));
+  }
   return std::max(1.0, std::min(most, fit));
 }
 

@@ -146,6 +146,8 @@ static const std::vector<Field<EngineAttention>> kAttentionEngineFields = {
           kOptional),
     field("most_rounds", &EngineAttention::mostRounds, "",
           "of workgroups that parts make, absent = 1", kOptional),
+    field("most_parts", &EngineAttention::mostParts, "",
+          "of the keys of a sequence in decode, absent = any", kOptional),
     field("joins", &EngineAttention::joins, "",
           "parts of keys are joined without another launch, absent = no",
           kOptional),

@@ -90,6 +90,7 @@ struct EngineAttention {
   int64_t workgroups = 0; // that a unit runs at once; 0: one
   int64_t partKeys = 0;   // of decode; 0: parts fill the units once
   int64_t mostRounds = 1; // of workgroups that parts make
+  int64_t mostParts = 0;  // of decode; 0: any
   bool joins = false;     // parts of keys, without another launch
 };
 
