@@ -283,6 +283,19 @@ double modelc::secondsOfTensorScale(const MeasuredRow &row,
          bytes / (target.memory.bandwidth * target.efficiency.read);
 }
 
+double modelc::secondsOfRounding(const EngineKernels &engine,
+                                 const MeasuredRow &row, const StepCost &step,
+                                 const Target &target) {
+  bool isPlain = engine.quantise.empty();
+  if (isPlain || !StringRef(step.label).ends_with("quantise")) {
+    return 0;
+  }
+  double clocks = double(row.m) * double(row.k) * target.launch.engineRounding /
+                  double(target.execution.units);
+  double rounded = target.startSeconds() + clocks / target.clock.boostHz;
+  return std::max(0.0, rounded - step.cost.expectation.seconds);
+}
+
 double modelc::secondsOfAdding(const EngineKernels &engine,
                                const MeasuredRow &row, const StepCost &step) {
   constexpr double kResult = 2; // bytes

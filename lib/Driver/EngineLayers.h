@@ -60,6 +60,12 @@ llvm::StringRef limitOfEngine(const EngineAttention &engine,
 /// invokeComputeFP8QuantizeScale).
 double secondsOfTensorScale(const MeasuredRow &row, const Target &target);
 
+/// What quantising takes an engine beyond ours, where it walks rows as the
+/// engine says: numbers of PyTorch's types are rounded by many instructions,
+/// which memory does not hide where the input comes from L2.
+double secondsOfRounding(const EngineKernels &engine, const MeasuredRow &row,
+                         const StepCost &step, const Target &target);
+
 /// What a linear of the engine takes beyond ours: parts that are added in
 /// memory need no kernel of their own, but results of the rate at which memory
 /// adds.

@@ -134,6 +134,10 @@ void ShapePredictor::predict(ModuleOp module, PlanCoster &plans,
     prediction.seconds +=
         expectation.seconds + secondsOfPulling(*prediction.row, step, target);
     bool isFirst = &step == &cost->steps.front();
+    if (engine) {
+      prediction.seconds +=
+          secondsOfRounding(*engine, *prediction.row, step, target);
+    }
     if (engine && engine->addRate > 0 && !isFirst) {
       prediction.seconds += secondsOfAdding(*engine, *prediction.row, step);
     } else if (attention) {

@@ -242,6 +242,10 @@ static const std::vector<Field<Target>> kTargetFields = {
         kOptional),
     field("launch.engine_gap", &T::launch, &Launch::engineGap, "s",
           "the same of engines' kernels, which measurements are of", kOptional),
+    field("launch.engine_rounding", &T::launch, &Launch::engineRounding, "clk",
+          "of a unit for a number that engines round to 8 bits, absent = as "
+          "ours",
+          kOptional),
     field(
         "launch.library_gap", &T::launch, &Launch::libraryGap, "s",
         "the same of two kernels of the vendor's library, the second of which "

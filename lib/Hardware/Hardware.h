@@ -36,8 +36,7 @@ llvm::StringRef gradeName(Grade grade);
 struct Fact {
   std::string key;  // "memory.bandwidth", "clock.sustained.bf16", "mma.<name>"
   std::string text; // as written in the file: "8 TB/s"
-  std::string
-      unit; // unit of the member in Target: "B/s", "" for a plain number
+  std::string unit; // of the member in Target: "B/s", "" for a plain number
   std::string meaning; // one line
   std::string source;  // the document or measurement
   Grade grade = Grade::Assumed;
@@ -282,6 +281,7 @@ struct Launch {
   bool readsArguments = false; // from memory, before all else
   double workgroup = 0;        // s, from one's end to the next one's first load
   double engineGap = 0;        // s, the same of engines' kernels; 0: not known
+  double engineRounding = 0;   // clk of a unit, their rounding to 8 bits
   double libraryGap = 0;  // s, of two kernels of the library; 0: as engines'
   double ramp = 0;        // s, time constant of the rate of device memory
   double hostLaunch = 0;  // s, one launch from the host
