@@ -256,6 +256,7 @@ static llvm::LogicalResult loadMachines(ArrayRef<MeasuredRow> rows, bool own,
     if (own) {
       target->engines.clear();
       target->attentionEngines.clear();
+      target->link.enginesPull = false;
     }
     machines.emplace(row.chip, std::move(*target));
   }

@@ -47,6 +47,11 @@ bool modelc::staysInCache(const MeasuredRow &row, const Target &target) {
          std::max<double>(cache.l2Bytes, cache.llcBytes);
 }
 
+/// Until what a kernel has asked memory for is there.
+static double secondsOfRead(const Target &target) {
+  return target.memory.latencyClocks / target.clock.boostHz;
+}
+
 /// Whether the source of the row begins with one of the names.
 static bool isFrom(const MeasuredRow &row, ArrayRef<std::string> names) {
   return llvm::any_of(names, [&](StringRef name) {
@@ -209,7 +214,7 @@ double Attending::secondsOfJoining() const {
   if (parts == 1) {
     return 0;
   }
-  double reads = 2 * target.memory.latencyClocks / target.clock.boostHz;
+  double reads = 2 * secondsOfRead(target);
   return engine.joins ? reads : target.startSeconds() + reads;
 }
 
@@ -236,11 +241,9 @@ static double secondsOfAppend(const EngineAttention &engine,
   if (engine.appends) {
     return -step.cost.expectation.seconds;
   }
-  double hertz = target.clock.boostHz;
   auto columns = double(row.heads * row.headDim);
-  double token = engine.token + columns * engine.query / hertz;
-  return engine.launches *
-             (target.startSeconds() + target.memory.latencyClocks / hertz) +
+  double token = engine.token + columns * engine.query / target.clock.boostHz;
+  return engine.launches * (target.startSeconds() + secondsOfRead(target)) +
          double(row.rows()) * token / double(target.execution.units);
 }
 
@@ -264,12 +267,12 @@ StringRef modelc::limitOfEngine(const EngineAttention &engine,
 double modelc::secondsOfPulling(const MeasuredRow &row, const StepCost &step,
                                 const Target &target) {
   bool isInTwo = StringRef(step.cost.name).contains("in_two");
-  if (row.kind != Measurement::AllReduce || row.devices == 2 || !isInTwo) {
+  if (row.kind != Measurement::AllReduce || row.devices == 2 || !isInTwo ||
+      !target.link.enginesPull) {
     return 0;
   }
   constexpr double kSteps = 2;
-  double read = target.memory.latencyClocks / target.clock.boostHz;
-  return kSteps * (target.link.messageLatency + read);
+  return kSteps * (target.link.messageLatency + secondsOfRead(target));
 }
 
 double modelc::secondsOfTensorScale(const MeasuredRow &row,
@@ -278,16 +281,14 @@ double modelc::secondsOfTensorScale(const MeasuredRow &row,
     return 0;
   }
   double bytes = 2.0 * double(row.m) * double(row.k);
-  return 2 * target.startSeconds() +
-         target.memory.latencyClocks / target.clock.boostHz +
+  return 2 * target.startSeconds() + secondsOfRead(target) +
          bytes / (target.memory.bandwidth * target.efficiency.read);
 }
 
 double modelc::secondsOfRounding(const EngineKernels &engine,
                                  const MeasuredRow &row, const StepCost &step,
                                  const Target &target) {
-  bool isPlain = engine.quantise.empty();
-  if (isPlain || !StringRef(step.label).ends_with("quantise")) {
+  if (engine.quantise.empty() || !StringRef(step.label).ends_with("quantise")) {
     return 0;
   }
   double clocks = double(row.m) * double(row.k) * target.launch.engineRounding /

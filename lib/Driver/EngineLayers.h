@@ -72,10 +72,9 @@ double secondsOfRounding(const EngineKernels &engine, const MeasuredRow &row,
 double secondsOfAdding(const EngineKernels &engine, const MeasuredRow &row,
                        const StepCost &step);
 
-/// What kernels that add in two steps take beyond ours where more than two
-/// devices do: they read from each other, behind a flag, where ours store; so
-/// each step crosses the links once more (vLLM csrc/custom_all_reduce.cuh:
-/// cross_device_reduce_2stage; two devices always add in one step).
+/// What kernels that add in two steps take beyond ours where engines of more
+/// than two devices pull (link.engines_pull): they read from each other, behind
+/// a flag, where ours store; so each step crosses the links once more.
 double secondsOfPulling(const MeasuredRow &row, const StepCost &step,
                         const Target &target);
 

@@ -220,6 +220,10 @@ static const std::vector<Field<Target>> kTargetFields = {
           kOptional),
     field("link.message_latency", &T::link, &Link::messageLatency, "s",
           "a small write to a peer until it is seen"),
+    field("link.engines_pull", &T::link, &Link::enginesPull, "",
+          "to add in two steps more than two devices of an engine read from "
+          "each other, absent = they write, as ours",
+          kOptional),
     field("link.network_bandwidth", &T::link, &Link::networkBandwidth, "B/s",
           "of one GPU beyond the domain, one direction"),
     field("link.network_latency", &T::link, &Link::networkLatency, "s",

@@ -61,10 +61,9 @@ struct Identity {
 
 /// [compiler]: how the emitted text becomes a binary.
 struct Compiler {
-  std::string driver; // "clang" or "nvcc"
-  std::vector<std::string>
-      flags;          // all but input and output; {isa} is filled in
-  std::string suffix; // of the binary: "hsaco", "cubin"
+  std::string driver;             // "clang" or "nvcc"
+  std::vector<std::string> flags; // but input and output; {isa} is filled in
+  std::string suffix;             // of the binary: "hsaco", "cubin"
 };
 
 /// [execution]: the units that run workgroups, and their issue rates.
@@ -270,6 +269,7 @@ struct Link {
   double libraryPipelineBytes = 0; // that the library has under way
   double libraryCopy = 0;      // B/s, it moves what a device keeps; 0: at once
   double messageLatency = 0;   // s, a small write to a peer
+  bool enginesPull = false;    // to add in two steps, they read from peers
   double networkBandwidth = 0; // B/s of one GPU beyond the domain, one way
   double networkLatency = 0;   // s
 };
