@@ -42,8 +42,6 @@ const DecoderKeys modelc::kTomlKeys = {
     "ffn",      "vocab",          "norm_eps", "max_context", "attention_bias",
     "mlp_bias", "tied_embeddings"};
 
-static constexpr StringLiteral kWhy = "default of transformers for a Llama";
-
 /// Sizes that are whole multiples of others, checked where the user wrote them.
 static void checkSizes(TableReader &reader, const DecoderKeys &keys,
                        const DecoderShape &shape) {
@@ -65,7 +63,9 @@ static void checkSizes(TableReader &reader, const DecoderKeys &keys,
   }
 }
 
-DecoderShape modelc::readDecoder(TableReader &reader, const DecoderKeys &keys) {
+DecoderShape modelc::readDecoder(TableReader &reader, const DecoderKeys &keys,
+                                 const DecoderDefaults &defaults) {
+  const StringRef why = defaults.why;
   DecoderShape shape;
   shape.layers = reader.requirePositive(keys.layers);
   shape.hidden = reader.requirePositive(keys.hidden);
@@ -78,15 +78,15 @@ DecoderShape modelc::readDecoder(TableReader &reader, const DecoderKeys &keys) {
       reader.positiveOr(keys.headDim, {shape.hidden / shape.heads,
                                        kTomlKeys.headDim, "hidden / heads"});
   shape.normEps =
-      reader.numberOr(keys.normEps, {1e-6, kTomlKeys.normEps, kWhy});
-  shape.options.maxContext =
-      reader.positiveOr(keys.maxContext, {2048, kTomlKeys.maxContext, kWhy});
-  shape.attentionBias = reader.booleanOr(
-      keys.attentionBias, {false, kTomlKeys.attentionBias, kWhy});
+      reader.numberOr(keys.normEps, {defaults.normEps, kTomlKeys.normEps, why});
+  shape.options.maxContext = reader.positiveOr(
+      keys.maxContext, {defaults.maxContext, kTomlKeys.maxContext, why});
+  shape.attentionBias = reader.booleanOr(keys.attentionBias,
+                                         {false, kTomlKeys.attentionBias, why});
   shape.mlpBias =
-      reader.booleanOr(keys.mlpBias, {false, kTomlKeys.mlpBias, kWhy});
+      reader.booleanOr(keys.mlpBias, {false, kTomlKeys.mlpBias, why});
   shape.tiedEmbeddings = reader.booleanOr(
-      keys.tiedEmbeddings, {false, kTomlKeys.tiedEmbeddings, kWhy});
+      keys.tiedEmbeddings, {false, kTomlKeys.tiedEmbeddings, why});
   shape.places = {reader.location(keys.heads), reader.location(keys.kvHeads),
                   reader.location(keys.ffn), reader.location(keys.vocab)};
   if (!reader.getSource().failed) {
@@ -96,25 +96,46 @@ DecoderShape modelc::readDecoder(TableReader &reader, const DecoderKeys &keys) {
 }
 
 Llama3Scaling modelc::readLlama3Scaling(TableReader &reader,
-                                        StringRef originalContextKey) {
-  return {reader.requireNumber("factor"),
-          reader.requireNumber("low_freq_factor"),
-          reader.requireNumber("high_freq_factor"),
-          reader.requirePositive(originalContextKey)};
+                                        TableReader &original,
+                                        StringRef originalContextKey,
+                                        int64_t maxContext) {
+  static constexpr StringRef kFactor = "factor", kLow = "low_freq_factor",
+                             kHigh = "high_freq_factor";
+  Llama3Scaling scaling = {reader.requireNumber(kFactor),
+                           reader.requireNumber(kLow),
+                           reader.requireNumber(kHigh),
+                           original.requirePositive(originalContextKey)};
+  if (reader.getSource().failed) {
+    return scaling;
+  }
+  if (scaling.factor < 1) {
+    reader.error(kFactor, "expected a \"" + kFactor + "\" of at least 1, got " +
+                              printNumber(scaling.factor));
+  }
+  if (scaling.highFreqFactor <= scaling.lowFreqFactor) {
+    reader.error(kHigh, "expected a \"" + kHigh + "\" above \"" + kLow +
+                            "\" = " + printNumber(scaling.lowFreqFactor) +
+                            ", got " + printNumber(scaling.highFreqFactor));
+  }
+  if (scaling.originalContext > maxContext) {
+    original.error(originalContextKey,
+                   "expected \"" + originalContextKey + "\" of at most the " +
+                       Twine(maxContext) + " tokens of the context, got " +
+                       Twine(scaling.originalContext));
+  }
+  return scaling;
 }
 
-static void readRope(Source &source, const Node &table, DecoderShape &shape) {
+static void readRope(Source &source, const Node &table,
+                     const DecoderDefaults &defaults, DecoderShape &shape) {
   TableReader reader(source, table, "[rope]");
-  shape.ropeTheta = reader.numberOr("theta", {10000.0, "rope.theta", kWhy});
-  if (const Node *scaling = reader.find("scaling")) {
-    if (!scaling->isTable()) {
-      reader.error("scaling", "expected a table for \"scaling\", got " +
-                                  scaling->kindName());
-      return;
-    }
+  shape.ropeTheta = reader.numberOr(
+      "theta", {defaults.ropeTheta, "rope.theta", defaults.why});
+  if (const Node *scaling = reader.table("scaling")) {
     TableReader inner(source, *scaling, "\"scaling\"");
-    inner.choice("kind", {"llama3"});
-    shape.ropeScaling = readLlama3Scaling(inner, "original_context");
+    inner.requireChoice("kind", {"llama3"});
+    shape.ropeScaling = readLlama3Scaling(inner, inner, "original_context",
+                                          shape.options.maxContext);
     inner.rejectOthers();
   }
   reader.rejectOthers();
@@ -144,16 +165,17 @@ static Type readElementType(TableReader &reader, StringRef key) {
 }
 
 /// What both forms of the TOML share: types, RoPE, sampling.
-static void readShared(Source &source, const Node &file, TableReader &reader,
+static void readShared(TableReader &top, TableReader &reader,
                        DecoderShape &shape) {
+  Source &source = top.getSource();
   shape.options.elementType = readElementType(reader, "dtype");
   shape.options.storedType = readElementType(reader, "stored");
   Node empty;
   empty.kind = Node::Kind::Table;
   empty.place = reader.place("name");
-  const Node *rope = file.find("rope");
-  readRope(source, rope ? *rope : empty, shape);
-  const Node *sampling = file.find("sampling");
+  const Node *rope = top.table("rope");
+  readRope(source, rope ? *rope : empty, {}, shape);
+  const Node *sampling = top.table("sampling");
   readSampling(source, sampling ? *sampling : empty, shape.sampling);
 }
 
@@ -174,17 +196,19 @@ modelc::importToml(Source &source, const Node &file, StringRef name) {
   top.rejectOthers();
 
   TableReader reader(source, *table, "[model]");
+  const DecoderDefaults defaults;
   DecoderShape shape;
   if (spelledOut) {
     shape.options.maxContext = reader.positiveOr(
-        kTomlKeys.maxContext, {2048, kTomlKeys.maxContext, kWhy});
-    shape.normEps = reader.number(kTomlKeys.normEps).value_or(1e-6);
+        kTomlKeys.maxContext,
+        {defaults.maxContext, kTomlKeys.maxContext, defaults.why});
+    shape.normEps = reader.number(kTomlKeys.normEps).value_or(defaults.normEps);
   } else {
-    shape = readDecoder(reader, kTomlKeys);
+    shape = readDecoder(reader, kTomlKeys, defaults);
     shape.window = reader.positive("window").value_or(0);
   }
   shape.name = reader.string("name").value_or(name.str());
-  readShared(source, file, reader, shape);
+  readShared(top, reader, shape);
   reader.rejectOthers();
   if (source.failed) {
     return failure();

@@ -9,6 +9,9 @@
 using namespace mlir;
 using namespace modelc;
 
+/// A table of other things altogether is not worth a message for each key.
+static constexpr size_t kMostUnknown = 12;
+
 void Source::error(Place place, const Twine &message) {
   file.error(notes, place, message);
   failed = true;
@@ -19,14 +22,15 @@ Location Source::location(Place place) const {
 }
 
 const Node *TableReader::find(StringRef key) {
-  asked.push_back(key);
-  const Node *node = table.find(key);
+  know(key);
+  const Node *node = root.find(key);
   return node && !node->isNull() ? node : nullptr;
 }
 
 Place TableReader::place(StringRef key) {
-  const Node *node = find(key);
-  return node ? node->place : table.place;
+  know(key);
+  const Node *node = root.find(key);
+  return node ? node->place : root.place;
 }
 
 std::optional<Location> TableReader::location(StringRef key) {
@@ -54,14 +58,15 @@ const Node *TableReader::findKind(StringRef key, bool (Node::*isKind)() const,
   return node;
 }
 
-std::optional<int64_t> TableReader::positive(StringRef key) {
+std::optional<int64_t> TableReader::integer(StringRef key, int64_t least) {
   const Node *node = findKind(key, &Node::isInteger, "an integer");
   if (!node) {
     return std::nullopt;
   }
-  if (node->integer <= 0) {
+  if (node->integer < least) {
     error(key,
-          "expected a positive \"" + key + "\", got " + Twine(node->integer));
+          (least > 0 ? "expected a positive \"" : "expected no negative \"") +
+              key + "\", got " + Twine(node->integer));
     return std::nullopt;
   }
   if (node->integer > model::kLargestSize) {
@@ -71,6 +76,22 @@ std::optional<int64_t> TableReader::positive(StringRef key) {
     return std::nullopt;
   }
   return node->integer;
+}
+
+std::optional<int64_t> TableReader::positive(StringRef key) {
+  return integer(key, 1);
+}
+
+std::optional<int64_t> TableReader::natural(StringRef key) {
+  return integer(key, 0);
+}
+
+const Node *TableReader::table(StringRef key) {
+  return findKind(key, &Node::isTable, "a table");
+}
+
+const Node *TableReader::array(StringRef key) {
+  return findKind(key, &Node::isArray, "an array");
 }
 
 std::optional<double> TableReader::number(StringRef key) {
@@ -112,21 +133,23 @@ std::optional<size_t> TableReader::choice(StringRef key,
 }
 
 void TableReader::missing(StringRef key) {
-  SmallVector<StringRef> others;
-  for (const Member &member : table.members) {
-    if (!llvm::is_contained(asked, member.key)) {
-      others.push_back(member.key);
-    }
+  if (root.find(key)) {
+    error(key, "expected a value for \"" + key + "\", got null");
+    return;
   }
-  StringRef found = nearest(key, others);
+  SmallVector<StringRef> words;
+  for (const Member *member : others()) {
+    words.push_back(member->key);
+  }
+  StringRef found = nearest(key, words);
   if (found.empty()) {
     error(key, "expected the key \"" + key + "\" in " + what);
     return;
   }
-  source.error(table.member(found)->place, "unknown key \"" + found + "\" in " +
-                                               what + ", did you mean \"" +
-                                               key + "\"");
-  asked.push_back(found); // one mistake, one message
+  source.error(root.member(found)->place, "unknown key \"" + found + "\" in " +
+                                              what + ", did you mean \"" + key +
+                                              "\"");
+  know(found); // one mistake, one message
 }
 
 int64_t TableReader::requirePositive(StringRef key) {
@@ -151,6 +174,14 @@ std::string TableReader::requireString(StringRef key) {
     return "";
   }
   return string(key).value_or("");
+}
+
+size_t TableReader::requireChoice(StringRef key, ArrayRef<StringRef> choices) {
+  if (!has(key)) {
+    missing(key);
+    return 0;
+  }
+  return choice(key, choices).value_or(0);
 }
 
 void TableReader::assume(StringRef key, StringRef tomlKey, std::string value,
@@ -186,12 +217,29 @@ bool TableReader::booleanOr(StringRef key, const Default<bool> &otherwise) {
   return otherwise.value;
 }
 
-void TableReader::rejectOthers() {
-  for (const Member &member : table.members) {
-    if (!llvm::is_contained(asked, member.key)) {
-      source.error(member.place, "unknown key \"" + member.key + "\" in " +
-                                     what + didYouMean(member.key, asked));
+std::vector<const Member *> TableReader::others() const {
+  std::vector<const Member *> members;
+  for (const Member &member : root.members) {
+    if (!asked.contains(member.key)) {
+      members.push_back(&member);
     }
+  }
+  return members;
+}
+
+void TableReader::rejectOthers(StringRef remedy) {
+  const std::vector<const Member *> unknown = others();
+  const ArrayRef<const Member *> shown =
+      ArrayRef(unknown).take_front(kMostUnknown);
+  for (const Member *member : shown) {
+    source.error(member->place,
+                 "unknown key \"" + member->key + "\" in " + what +
+                     didYouMean(member->key, asked.getArrayRef()) + remedy);
+  }
+  if (shown.size() < unknown.size()) {
+    source.error(unknown[shown.size()]->place,
+                 Twine(unknown.size() - shown.size()) +
+                     " more unknown keys in " + what);
   }
 }
 

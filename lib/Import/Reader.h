@@ -6,6 +6,7 @@
 #include "lib/Dsl/Dsl.h"
 #include "lib/Import/Import.h"
 #include "lib/Support/Support.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace modelc {
 
@@ -36,28 +37,37 @@ class TableReader {
 public:
   /// `what` names the table in messages: "[model]".
   TableReader(Source &source, const Node &table, std::string what)
-      : source(source), table(table), what(std::move(what)) {}
+      : source(source), root(table), what(std::move(what)) {}
 
   /// The value of a key, or null if it is absent or JSON's null.
   const Node *find(llvm::StringRef key);
   bool has(llvm::StringRef key) { return find(key) != nullptr; }
   /// Where the value of a key is, or the table if it is absent.
   Place place(llvm::StringRef key);
+  llvm::StringRef name() const { return what; }
   Where where(llvm::StringRef key) { return source.location(place(key)); }
   std::optional<mlir::Location> location(llvm::StringRef key);
 
   int64_t requirePositive(llvm::StringRef key);
   double requireNumber(llvm::StringRef key);
   std::string requireString(llvm::StringRef key);
-  /// At most kLargestSize.
+  /// From 1 to kLargestSize.
   std::optional<int64_t> positive(llvm::StringRef key);
+  /// From 0 to kLargestSize.
+  std::optional<int64_t> natural(llvm::StringRef key);
   /// Finite, and more than zero.
   std::optional<double> number(llvm::StringRef key);
   std::optional<bool> boolean(llvm::StringRef key);
   std::optional<std::string> string(llvm::StringRef key);
+  /// The value, or null and a message if it is of another kind.
+  const Node *table(llvm::StringRef key);
+  const Node *array(llvm::StringRef key);
   /// One of `choices`, by its index.
   std::optional<size_t> choice(llvm::StringRef key,
                                llvm::ArrayRef<llvm::StringRef> choices);
+
+  size_t requireChoice(llvm::StringRef key,
+                       llvm::ArrayRef<llvm::StringRef> choices);
 
   int64_t positiveOr(llvm::StringRef key, const Default<int64_t> &otherwise);
   double numberOr(llvm::StringRef key, const Default<double> &otherwise);
@@ -65,8 +75,12 @@ public:
 
   /// Prints a mistake about a key.
   void error(llvm::StringRef key, const llvm::Twine &message);
-  /// Every key that nobody asked for is a mistake.
-  void rejectOthers();
+  /// Keys that nobody asked for, in the order of the file.
+  std::vector<const Member *> others() const;
+  /// Each of them is a mistake; `remedy` ends its message.
+  void rejectOthers(llvm::StringRef remedy = "");
+  /// Takes a key as asked for.
+  void know(llvm::StringRef key) { asked.insert(key); }
 
   Source &getSource() { return source; }
 
@@ -79,9 +93,12 @@ private:
               llvm::StringRef why);
 
   Source &source;
-  const Node &table;
+  /// The number of a key, if it lies from `least` to kLargestSize.
+  std::optional<int64_t> integer(llvm::StringRef key, int64_t least);
+
+  const Node &root;
   std::string what;
-  std::vector<llvm::StringRef> asked;
+  llvm::SetVector<llvm::StringRef> asked;
 };
 
 /// How a file names the sizes of a decoder.
@@ -91,12 +108,25 @@ struct DecoderKeys {
 };
 extern const DecoderKeys kTomlKeys;
 
-/// Reads the sizes of a decoder and checks that they fit together.
-DecoderShape readDecoder(TableReader &reader, const DecoderKeys &keys);
+/// What a decoder has where its file does not say, and whose defaults those
+/// are.
+struct DecoderDefaults {
+  llvm::StringRef why = "default of transformers for a Llama";
+  double normEps = 1e-6;
+  double ropeTheta = 10000.0;
+  int64_t maxContext = 2048;
+};
 
-/// Reads `factor`, `low_freq_factor`, `high_freq_factor` and the key given.
-Llama3Scaling readLlama3Scaling(TableReader &reader,
-                                llvm::StringRef originalContextKey);
+/// Reads the sizes of a decoder and checks that they fit together.
+DecoderShape readDecoder(TableReader &reader, const DecoderKeys &keys,
+                         const DecoderDefaults &defaults);
+
+/// Reads `factor`, `low_freq_factor` and `high_freq_factor`, and by the key
+/// given from `original` the context before, which is no longer than that of
+/// now.
+Llama3Scaling readLlama3Scaling(TableReader &reader, TableReader &original,
+                                llvm::StringRef originalContextKey,
+                                int64_t maxContext);
 
 /// A float type by the name that users give it ("bf16", "float16"), or null.
 mlir::Type parseElementType(mlir::MLIRContext *context, llvm::StringRef name);

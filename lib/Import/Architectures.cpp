@@ -1,0 +1,85 @@
+//===- Architectures.cpp - The decoders that the importer knows -----------===//
+//
+// A row says what a config.json of that architecture leaves out: the defaults
+// of its config class in transformers, and how it reads a window. Keys that all
+// of them share are read in HuggingFace.cpp, Rotation.cpp and Windows.cpp; of
+// all other keys OtherKeys.cpp knows whether they matter.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Import/Architecture.h"
+
+using namespace mlir;
+using namespace modelc;
+
+static constexpr Architecture kArchitectures[] = {
+    {"LlamaForCausalLM", "llama", {}, Windows::Unknown},
+};
+
+static std::string supported() {
+  SmallVector<StringRef> names;
+  for (const Architecture &row : kArchitectures) {
+    names.push_back(row.name);
+  }
+  return "; supported: " + listWords(names);
+}
+
+static const Architecture *findRow(StringRef Architecture::*column,
+                                   StringRef value) {
+  const Architecture *row =
+      llvm::find_if(kArchitectures, [&](const Architecture &row) {
+        return row.*column == value;
+      });
+  return row == std::end(kArchitectures) ? nullptr : row;
+}
+
+/// The one name in "architectures", or null if there is none.
+static const Node *findName(TableReader &config) {
+  const Node *list = config.array("architectures");
+  if (!list || list->items.empty()) {
+    return nullptr;
+  }
+  Source &source = config.getSource();
+  if (list->items.size() > 1) {
+    source.error(list->items[1].place,
+                 "expected one architecture, got " + Twine(list->items.size()));
+  }
+  const Node &first = list->items.front();
+  if (!first.isString()) {
+    source.error(first.place, "expected the name of an architecture, got " +
+                                  first.kindName());
+  }
+  return &first;
+}
+
+const Architecture *modelc::findArchitecture(TableReader &config) {
+  Source &source = config.getSource();
+  std::optional<std::string> type = config.string("model_type");
+  const Node *name = findName(config);
+  if (source.failed) {
+    return nullptr;
+  }
+  if (!name) {
+    const Architecture *row =
+        type ? findRow(&Architecture::modelType, *type) : nullptr;
+    if (!row) {
+      config.error("model_type",
+                   "expected \"architectures\" or \"model_type\" to name an "
+                   "architecture" +
+                       supported());
+    }
+    return row;
+  }
+  const Architecture *row = findRow(&Architecture::name, name->string);
+  if (!row) {
+    source.error(name->place,
+                 "unsupported architecture \"" + name->string + "\"" +
+                     supported() +
+                     "; or spell it out in TOML with [[block]] tables");
+  } else if (type && *type != row->modelType) {
+    config.error("model_type", "expected \"" + row->modelType + "\" for a " +
+                                   row->name + ", got \"" + *type + "\"");
+    return nullptr;
+  }
+  return row;
+}
