@@ -143,13 +143,13 @@ Llama3ScalingAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                           APFloat highFreqFactor, int64_t originalContext) {
   double low = lowFreqFactor.convertToDouble();
   double high = highFreqFactor.convertToDouble();
-  if (!(factor.convertToDouble() >= 1.0)) {
-    return emitError() << "expected 'factor' of at least 1, got "
+  if (!factor.isFinite() || factor.convertToDouble() < 1.0) {
+    return emitError() << "expected a finite 'factor' of at least 1, got "
                        << factor.convertToDouble();
   }
-  if (!(low > 0.0 && high > low)) {
+  if (!(low > 0.0 && high > low && highFreqFactor.isFinite())) {
     return emitError() << "expected 0 < 'low_freq_factor' < "
-                          "'high_freq_factor', got "
+                          "'high_freq_factor', both finite, got "
                        << low << " and " << high;
   }
   if (originalContext <= 0) {

@@ -220,6 +220,22 @@ LogicalResult LinearOp::verify() {
   return verifyLinearScales(*this);
 }
 
+/// A base that can be a power's, and a context that was stretched, not cut.
+static LogicalResult verifyRotation(Operation *op, const APFloat &theta,
+                                    std::optional<Llama3ScalingAttr> scaling) {
+  if (failed(verifyPositive(op, "theta", theta))) {
+    return failure();
+  }
+  auto graph = op->getParentOfType<GraphOp>();
+  std::optional<int64_t> longest = graph ? graph.getMaxContext() : std::nullopt;
+  if (scaling && longest && scaling->getOriginalContext() > *longest) {
+    return op->emitOpError("expected an 'original_context' of at most the ")
+           << *longest << " tokens of 'max_context', got "
+           << scaling->getOriginalContext();
+  }
+  return success();
+}
+
 LogicalResult RopeOp::verify() {
   if (getHeadDim() % 2 != 0) {
     return emitOpError("expected an even 'head_dim', got ") << getHeadDim();
@@ -228,7 +244,7 @@ LogicalResult RopeOp::verify() {
     return emitOpError("expected whole heads of ")
            << getHeadDim() << " columns, got " << columns(getX());
   }
-  return verifyPositive(*this, "theta", getTheta());
+  return verifyRotation(*this, getTheta(), getScaling());
 }
 
 LogicalResult AppendOp::verify() {
@@ -269,6 +285,9 @@ LogicalResult RopeAppendOp::verify() {
     return emitOpError("expected ")
            << columns(getQ()) << " + 2 x " << keyColumns
            << " columns of queries, keys and values, got " << columns(getQkv());
+  }
+  if (failed(verifyRotation(*this, getTheta(), getScaling()))) {
+    return failure();
   }
   return verifyHeads(*this, columns(getQ()), cache);
 }

@@ -371,9 +371,51 @@ model.graph @gather(%x: tensor<?x80xbf16>) -> tensor<?x160xbf16> attributes {ran
 // -----
 
 model.graph @scaling(%q: tensor<?x64xbf16>, %batch: !model.batch) -> tensor<?x64xbf16> {
-  // expected-error@+1 {{expected 0 < 'low_freq_factor' < 'high_freq_factor', got 4.000000e+00 and 1.000000e+00}}
+  // expected-error@+1 {{expected 0 < 'low_freq_factor' < 'high_freq_factor', both finite, got 4.000000e+00 and 1.000000e+00}}
   %z = model.rope %q, %batch head_dim 32 theta 5.0e5 scaling <factor = 8.0, low_freq_factor = 4.0, high_freq_factor = 1.0, original_context = 8192> : tensor<?x64xbf16>
   model.return %z : tensor<?x64xbf16>
+}
+
+// -----
+
+model.graph @equal_bands(%q: tensor<?x64xbf16>, %batch: !model.batch) -> tensor<?x64xbf16> {
+  // expected-error@+1 {{expected 0 < 'low_freq_factor' < 'high_freq_factor', both finite, got 4.000000e+00 and 4.000000e+00}}
+  %z = model.rope %q, %batch head_dim 32 theta 5.0e5 scaling <factor = 8.0, low_freq_factor = 4.0, high_freq_factor = 4.0, original_context = 8192> : tensor<?x64xbf16>
+  model.return %z : tensor<?x64xbf16>
+}
+
+// -----
+
+model.graph @shrunk(%q: tensor<?x64xbf16>, %batch: !model.batch) -> tensor<?x64xbf16> {
+  // expected-error@+1 {{expected a finite 'factor' of at least 1, got 5.000000e-01}}
+  %z = model.rope %q, %batch head_dim 32 theta 5.0e5 scaling <factor = 0.5, low_freq_factor = 1.0, high_freq_factor = 4.0, original_context = 8192> : tensor<?x64xbf16>
+  model.return %z : tensor<?x64xbf16>
+}
+
+// -----
+
+model.graph @original(%q: tensor<?x64xbf16>, %batch: !model.batch) -> tensor<?x64xbf16> attributes {max_context = 4096 : i64} {
+  // expected-error@+1 {{expected an 'original_context' of at most the 4096 tokens of 'max_context', got 8192}}
+  %z = model.rope %q, %batch head_dim 32 theta 5.0e5 scaling <factor = 8.0, low_freq_factor = 1.0, high_freq_factor = 4.0, original_context = 8192> : tensor<?x64xbf16>
+  model.return %z : tensor<?x64xbf16>
+}
+
+// -----
+
+model.graph @theta(%q: tensor<?x64xbf16>, %batch: !model.batch) -> tensor<?x64xbf16> {
+  // expected-error@+1 {{expected a finite 'theta' above 0, got 0.000000e+00}}
+  %z = model.rope %q, %batch head_dim 32 theta 0.0 : tensor<?x64xbf16>
+  model.return %z : tensor<?x64xbf16>
+}
+
+// -----
+
+model.graph @fused_theta(%qkv: tensor<?x256xbf16>, %batch: !model.batch,
+    %cache: !model.cache<kv_heads = 2, head_dim = 32, bf16>) -> tensor<?x128xbf16> {
+  // expected-error@+1 {{expected a finite 'theta' above 0, got -1.000000e+04}}
+  %q, %c = model.rope_append %qkv, %cache, %batch theta -1.0e4
+      : tensor<?x256xbf16>, !model.cache<kv_heads = 2, head_dim = 32, bf16> -> tensor<?x128xbf16>
+  model.return %q : tensor<?x128xbf16>
 }
 
 // -----
