@@ -33,30 +33,30 @@ Value modelc::selfAttention(Model &m, Value x, const DecoderShape &shape,
   const std::string prefix = "model.layers.{layer}.self_attn.";
   const int64_t queries = shape.heads * shape.headDim;
   const int64_t keys = shape.kvHeads * shape.headDim;
-  const bool bias = shape.attentionBias;
   const RopeOptions rope = {shape.headDim, shape.ropeTheta, shape.ropeScaling};
   const Where atHeads = either(shape.places.heads, where);
   const Where atKvHeads = either(shape.places.kvHeads, where);
 
-  Value n = rmsNorm(m, x, "model.layers.{layer}.input_layernorm.weight",
-                    shape.normEps, where);
-  Value q = project(m, n, {prefix + "q_proj", queries, bias}, atHeads);
-  Value k = project(m, n, {prefix + "k_proj", keys, bias}, atKvHeads);
-  Value v = project(m, n, {prefix + "v_proj", keys, bias}, atKvHeads);
+  Value n =
+      rmsNorm(m, x, "model.layers.{layer}." + shape.attentionNorm + ".weight",
+              shape.normEps, where);
+  Value q = project(m, n, {prefix + "q_proj", queries, shape.qkvBias}, atHeads);
+  Value k = project(m, n, {prefix + "k_proj", keys, shape.qkvBias}, atKvHeads);
+  Value v = project(m, n, {prefix + "v_proj", keys, shape.qkvBias}, atKvHeads);
   q = m.rope(q, rope, atHeads);
   k = m.rope(k, rope, atKvHeads);
   Value a = m.attention(q, k, v, {shape.kvHeads, shape.headDim, shape.window},
                         atKvHeads);
-  return project(m, a, {prefix + "o_proj", shape.hidden, bias}, atHeads);
+  return project(m, a, {prefix + "o_proj", shape.hidden, shape.outputBias},
+                 atHeads);
 }
 
 Value modelc::swigluMlp(Model &m, Value x, const DecoderShape &shape,
                         Where where) {
   const std::string prefix = "model.layers.{layer}.mlp.";
   const Where atFfn = either(shape.places.ffn, where);
-  Value n =
-      rmsNorm(m, x, "model.layers.{layer}.post_attention_layernorm.weight",
-              shape.normEps, where);
+  Value n = rmsNorm(m, x, "model.layers.{layer}." + shape.mlpNorm + ".weight",
+                    shape.normEps, where);
   Value gate =
       project(m, n, {prefix + "gate_proj", shape.ffn, shape.mlpBias}, atFfn);
   Value up =

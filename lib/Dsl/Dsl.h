@@ -161,8 +161,13 @@ struct DecoderShape {
   double normEps = 1e-6;
   double ropeTheta = 10000.0;
   std::optional<Llama3Scaling> ropeScaling;
-  int64_t window = 0; ///< of all attention; 0: none
-  bool attentionBias = false, mlpBias = false, tiedEmbeddings = false;
+  int64_t window = 0;      ///< of all attention; 0: none
+  bool qkvBias = false;    ///< of queries, keys and values
+  bool outputBias = false; ///< of what attention gives back
+  bool mlpBias = false, tiedEmbeddings = false;
+  /// Names of the norms of a layer in the checkpoint.
+  std::string attentionNorm = "input_layernorm",
+              mlpNorm = "post_attention_layernorm";
   ModelOptions options;
   SamplingOptions sampling;
   DecoderPlaces places;

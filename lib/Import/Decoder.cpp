@@ -17,7 +17,10 @@
 //   window = 4096             # keys that a query sees; = all
 //   dtype = "bf16"            # of the computation; = "bf16"
 //   stored = "f16"            # in the checkpoint; = dtype
-//   tied_embeddings = false   # = false; so are attention_bias and mlp_bias
+//   attention_bias = false    # of q, k, v and the output; = false
+//   qkv_bias = false          # of q, k and v alone; = false
+//   mlp_bias = false          # = false
+//   tied_embeddings = false   # = false
 //
 //   [rope]
 //   theta = 500000.0          # = 10000.0
@@ -81,8 +84,8 @@ DecoderShape modelc::readDecoder(TableReader &reader, const DecoderKeys &keys,
       reader.numberOr(keys.normEps, {defaults.normEps, kTomlKeys.normEps, why});
   shape.options.maxContext = reader.positiveOr(
       keys.maxContext, {defaults.maxContext, kTomlKeys.maxContext, why});
-  shape.attentionBias = reader.booleanOr(keys.attentionBias,
-                                         {false, kTomlKeys.attentionBias, why});
+  shape.qkvBias = shape.outputBias = reader.booleanOr(
+      keys.attentionBias, {false, kTomlKeys.attentionBias, why});
   shape.mlpBias =
       reader.booleanOr(keys.mlpBias, {false, kTomlKeys.mlpBias, why});
   shape.tiedEmbeddings = reader.booleanOr(
@@ -179,6 +182,17 @@ static void readShared(TableReader &top, TableReader &reader,
   readSampling(source, sampling ? *sampling : empty, shape.sampling);
 }
 
+/// Biases of q, k and v, where the output may have none.
+static void readQkvBias(TableReader &reader, DecoderShape &shape) {
+  std::optional<bool> bias = reader.boolean(kTomlQkvBias);
+  if (bias == false && shape.outputBias) {
+    reader.error(kTomlQkvBias, "expected \"" + kTomlQkvBias +
+                                   "\" to be true, as \"" +
+                                   kTomlKeys.attentionBias + "\" is");
+  }
+  shape.qkvBias |= bias.value_or(false);
+}
+
 FailureOr<OwningOpRef<ModuleOp>>
 modelc::importToml(Source &source, const Node &file, StringRef name) {
   TableReader top(source, file, "a model file");
@@ -206,6 +220,7 @@ modelc::importToml(Source &source, const Node &file, StringRef name) {
   } else {
     shape = readDecoder(reader, kTomlKeys, defaults);
     shape.window = reader.positive("window").value_or(0);
+    readQkvBias(reader, shape);
   }
   shape.name = reader.string("name").value_or(name.str());
   readShared(top, reader, shape);

@@ -50,9 +50,13 @@ static void setRope(model::RopeOp rope, DecoderShape &shape) {
   }
 }
 
-static bool hasBias(Value result) {
-  auto linear = result.getDefiningOp<model::LinearOp>();
+static bool hasBias(Operation *op) {
+  auto linear = dyn_cast_or_null<model::LinearOp>(op);
   return linear && linear.getBias();
+}
+
+static Operation *firstUser(Value value) {
+  return value.use_empty() ? nullptr : *value.user_begin();
 }
 
 /// The sizes that a decoder of this graph would have, if it is one.
@@ -86,8 +90,9 @@ static std::optional<DecoderShape> guessDecoder(model::GraphOp graph) {
   shape.ffn = columns(swiglu.getOut());
   shape.normEps = norm.getEps().convertToDouble();
   setRope(rope, shape);
-  shape.attentionBias = hasBias(append.getV());
-  shape.mlpBias = hasBias(swiglu.getUp());
+  shape.qkvBias = hasBias(append.getV().getDefiningOp());
+  shape.outputBias = hasBias(firstUser(attention.getOut()));
+  shape.mlpBias = hasBias(swiglu.getUp().getDefiningOp());
   shape.tiedEmbeddings = head.getWeight() == embed.getTable();
   shape.options.maxContext = graph.getMaxContext().value_or(0);
   shape.options.elementType = table.getType().getElementType();
@@ -190,7 +195,10 @@ static void printDecoder(KeyPrinter &printer, const DecoderShape &shape) {
   if (shape.window > 0) {
     printer.key("window", Twine(shape.window));
   }
-  printer.boolean(kTomlKeys.attentionBias, shape.attentionBias);
+  printer.boolean(kTomlKeys.attentionBias, shape.outputBias);
+  if (shape.qkvBias && !shape.outputBias) {
+    printer.boolean(kTomlQkvBias, true);
+  }
   printer.boolean(kTomlKeys.mlpBias, shape.mlpBias);
   printer.boolean(kTomlKeys.tiedEmbeddings, shape.tiedEmbeddings);
   printRope(printer, shape);

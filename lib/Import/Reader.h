@@ -107,6 +107,8 @@ struct DecoderKeys {
       maxContext, attentionBias, mlpBias, tiedEmbeddings;
 };
 extern const DecoderKeys kTomlKeys;
+/// Of the TOML alone: biases of q, k and v, but not of the output.
+inline constexpr llvm::StringLiteral kTomlQkvBias = "qkv_bias";
 
 /// What a decoder has where its file does not say, and whose defaults those
 /// are.
