@@ -1,0 +1,178 @@
+"""Makes the golden files of tiny random models in test/Golden/tiny-*/.
+
+Written by torch 2.15.0+cu132 (on the CPU) and transformers 5.23.0 with
+Python 3.11.7; the files change with other versions only in the last digits.
+
+    python3 -m venv /tmp/golden && /tmp/golden/bin/pip install torch==2.15.0 transformers==5.23.0
+    /tmp/golden/bin/python test/Golden/make_tiny.py llama mistral qwen2
+
+The weights are rounded to bf16, everything is computed in float32. Two prompts
+of 11 and 21 tokens are prefilled, each alone and without padding, then 8 tokens
+are decoded greedily with the KV cache.
+
+    config.json    as transformers saves it
+    weights.bin    all tensors, bf16, little endian, row-major, one after another
+    weights.json   name -> shape and offset in bytes in weights.bin
+    golden.json    prompts; tokens[sequence][step]; smallest distance between the
+                   best and the second logit of any step
+    logits.bin     f32 [step 0 = last token of the prefill, 1..8][sequence][vocab]
+    rope.json      of Llama: frequencies of RoPE with Llama 3 scaling, head_dim 128
+"""
+
+import json
+import pathlib
+import sys
+
+import torch
+from transformers import (LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM,
+                          Qwen2Config, Qwen2ForCausalLM)
+from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
+
+HERE = pathlib.Path(__file__).parent
+PROMPT_LENGTHS = (11, 21)
+DECODE_STEPS = 8
+# Twice the largest error of a logit that test/EndToEnd allows: with a smaller
+# margin a rounding could change a token.
+LEAST_MARGIN = 0.118
+SHARED = dict(vocab_size=320, max_position_embeddings=256, tie_word_embeddings=False,
+              bos_token_id=None, eos_token_id=None)
+
+
+def make_llama():
+    return LlamaForCausalLM(LlamaConfig(
+        hidden_size=128, intermediate_size=384, num_hidden_layers=3,
+        num_attention_heads=4, num_key_value_heads=2, head_dim=64,
+        rms_norm_eps=1e-5, rope_theta=10000.0, attention_bias=False,
+        mlp_bias=False, architectures=["LlamaForCausalLM"], **SHARED))
+
+
+def make_mistral():
+    """Heads that are not hidden / heads wide; a window shorter than the prompts."""
+    return MistralForCausalLM(MistralConfig(
+        hidden_size=64, intermediate_size=128, num_hidden_layers=2,
+        num_attention_heads=4, num_key_value_heads=2, head_dim=64,
+        rms_norm_eps=1e-5, rope_theta=1000000.0, sliding_window=12,
+        architectures=["MistralForCausalLM"], **SHARED))
+
+
+def make_qwen2():
+    """Biases of q, k and v; the head is the embedding; one head of keys, of which
+    each of several devices has a copy."""
+    return Qwen2ForCausalLM(Qwen2Config(
+        hidden_size=128, intermediate_size=128, num_hidden_layers=2,
+        num_attention_heads=2, num_key_value_heads=1, rms_norm_eps=1e-6,
+        rope_theta=1000000.0, architectures=["Qwen2ForCausalLM"],
+        **SHARED | {"tie_word_embeddings": True}))
+
+
+# What makes each model, its seed, and among how many prompts of each length the
+# one with the largest margin is looked for.
+FAMILIES = {"llama": (make_llama, 136, 1), "mistral": (make_mistral, 36, 1000),
+            "qwen2": (make_qwen2, 16, 1000)}
+
+
+def make_model(family, seed):
+    """Weights that keep activations near 1 and make the tokens matter."""
+    torch.manual_seed(seed)
+    model = FAMILIES[family][0]().float().eval()
+    with torch.no_grad():
+        for name, tensor in model.named_parameters():
+            if name.endswith("norm.weight"):
+                tensor.uniform_(0.5, 1.5)
+            elif "embed_tokens" in name:
+                tied = model.config.tie_word_embeddings
+                tensor.normal_(0.0, tensor.shape[1] ** -0.5 if tied else 1.0)
+            elif name.endswith(".bias"):
+                tensor.normal_(0.0, 0.25)
+            else:
+                tensor.normal_(0.0, tensor.shape[1] ** -0.5)
+            tensor.copy_(tensor.bfloat16().float())
+    return model
+
+
+def run(model, prompts):
+    """Of prompts of one length: logits of the prefill's last token and of each
+    decode step [step, prompt, vocab]; tokens [prompt, step]."""
+    logits, tokens = [], []
+    step, cache = prompts, None
+    for _ in range(DECODE_STEPS + 1):
+        with torch.no_grad():
+            out = model(step, past_key_values=cache, use_cache=True)
+        cache = out.past_key_values
+        logits.append(out.logits[:, -1])
+        tokens.append(logits[-1].argmax(-1))
+        step = tokens[-1][:, None]
+    return torch.stack(logits), torch.stack(tokens, 1)
+
+
+def margins(logits):
+    """The smallest distance of the best from the second logit of each prompt."""
+    best = logits.topk(2, dim=-1).values
+    return (best[..., 0] - best[..., 1]).amin(0)
+
+
+def choose(model, prompts):
+    """The prompt with the largest margin of those whose tokens do not soon repeat."""
+    if len(prompts) == 1:
+        return prompts
+    logits, tokens = run(model, prompts)
+    varied = torch.tensor([len(set(row)) > DECODE_STEPS // 2 for row in tokens.tolist()])
+    best = (margins(logits) * varied).argmax()
+    return prompts[best:best + 1]
+
+
+def write_weights(out, model):
+    """All tensors; one that has two names, by the first."""
+    index, data = {}, b""
+    for name, tensor in model.named_parameters():
+        index[name] = {"shape": list(tensor.shape), "offset": len(data)}
+        data += tensor.detach().bfloat16().contiguous().view(torch.int16).numpy().tobytes()
+    (out / "weights.bin").write_bytes(data)
+    write_json(out / "weights.json", index)
+
+
+def write_json(path, value):
+    path.write_text(json.dumps(value, indent=1) + "\n")
+
+
+def write_rope(out):
+    """What transformers computes for the scaling of Llama 3.1."""
+    scaling = {"rope_type": "llama3", "rope_theta": 500000.0, "factor": 8.0,
+               "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+               "original_max_position_embeddings": 8192}
+    config = LlamaConfig(hidden_size=4096, num_attention_heads=32, head_dim=128,
+                         max_position_embeddings=131072, rope_parameters=scaling)
+    frequencies, factor = ROPE_INIT_FUNCTIONS["llama3"](config, "cpu")
+    assert factor == 1.0
+    write_json(out / "rope.json", {"scaling": scaling, "head_dim": 128,
+                                   "frequencies": frequencies.tolist()})
+
+
+def make(family):
+    _, seed, tried = FAMILIES[family]
+    model = make_model(family, seed)
+    generator = torch.Generator().manual_seed(seed)
+    prompts = [choose(model, torch.randint(0, model.config.vocab_size, (tried, length),
+                                           generator=generator))
+               for length in PROMPT_LENGTHS]
+    logits, tokens = (torch.cat(parts, d) for d, parts in
+                      zip((1, 0), zip(*(run(model, prompt) for prompt in prompts))))
+    margin = float(margins(logits).min())
+    assert margin > LEAST_MARGIN, f"margin {margin}: take another seed"
+    out = HERE / f"tiny-{family}"
+    out.mkdir(exist_ok=True)
+    model.config.dtype = torch.bfloat16
+    model.config.save_pretrained(out)
+    write_weights(out, model)
+    (out / "logits.bin").write_bytes(logits.contiguous().float().numpy().tobytes())
+    write_json(out / "golden.json", {"prompts": [p[0].tolist() for p in prompts],
+                                     "tokens": tokens.tolist(), "margin": margin})
+    if family == "llama":
+        write_rope(out)
+    print(f"{family}: margin {margin:.4f}, logits std {float(logits.std()):.3f}, tokens",
+          tokens.tolist())
+
+
+if __name__ == "__main__":
+    for one in sys.argv[1:]:
+        make(one)
