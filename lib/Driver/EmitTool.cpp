@@ -85,13 +85,14 @@ int modelc::emitMain(int argc, char **argv) {
   DialectRegistry registry;
   registerEverything(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
-  if (input != "-" && failed(SourceFile::read(input, llvm::errs()))) {
+  std::unique_ptr<llvm::MemoryBuffer> text = readIr(input, llvm::errs());
+  if (!text) {
     return kInputError;
   }
   llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(std::move(text), llvm::SMLoc());
   SourceMgrDiagnosticHandler handler(sources, &context);
-  OwningOpRef<ModuleOp> module =
-      parseSourceFile<ModuleOp>(input, sources, &context);
+  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, &context);
   if (!module) {
     return kInputError;
   }

@@ -107,11 +107,8 @@ int modelc::optMain(int argc, char **argv) {
   } else {
     std::unique_ptr<llvm::MemoryBuffer> input =
         describesModel(inputName) ? importAsText(inputName)
-                                  : openInputFile(inputName, &message);
+                                  : readIr(inputName, llvm::errs());
     if (!input) {
-      if (!message.empty()) {
-        sayError(llvm::errs()) << message << "\n";
-      }
       return EXIT_FAILURE;
     }
     result = MlirOptMain(output->os(), std::move(input), registry, config);

@@ -246,10 +246,15 @@ int modelc::explain(const ExplainOptions &options, llvm::raw_ostream &out,
   DialectRegistry registry;
   registerEverything(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  std::unique_ptr<llvm::MemoryBuffer> text =
+      readIr(fileOf(options.folder, kSchedule), errors);
+  if (!text) {
+    return kExitInput;
+  }
   llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(std::move(text), llvm::SMLoc());
   SourceMgrDiagnosticHandler handler(sources, &context, errors);
-  OwningOpRef<ModuleOp> module =
-      parseSourceFile<ModuleOp>(fileOf(options.folder, kSchedule), &context);
+  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, &context);
   if (!module) {
     return kExitInput;
   }

@@ -13,7 +13,6 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
@@ -84,18 +83,16 @@ static std::vector<std::string> filesBelow(StringRef folder) {
 }
 
 static bool isPackage(StringRef folder) {
-  auto manifest = llvm::MemoryBuffer::getFile(folder + "/manifest.json");
-  if (!manifest) {
+  llvm::raw_null_ostream quiet;
+  FailureOr<SourceFile> file =
+      SourceFile::read((folder + "/manifest.json").str(), quiet);
+  FailureOr<Node> root =
+      failed(file) ? FailureOr<Node>(failure()) : parseJson(*file, quiet);
+  if (failed(root)) {
     return false;
   }
-  llvm::Expected<llvm::json::Value> value =
-      llvm::json::parse((*manifest)->getBuffer());
-  if (!value) {
-    llvm::consumeError(value.takeError());
-    return false;
-  }
-  const llvm::json::Object *object = value->getAsObject();
-  return object && object->getString("isa") && object->getArray("kernels") &&
+  const Node *isa = root->find("isa"), *kernels = root->find("kernels");
+  return isa && isa->isString() && kernels && kernels->isArray() &&
          fs::exists(folder + "/" + kFileList);
 }
 

@@ -77,14 +77,15 @@ importTable(StringRef filename, const ImportOptions &options,
 
 static FailureOr<OwningOpRef<ModuleOp>>
 importMlir(StringRef filename, MLIRContext *context, raw_ostream &notes) {
-  if (failed(SourceFile::read(filename, notes))) {
+  std::unique_ptr<llvm::MemoryBuffer> text = readIr(filename, notes);
+  if (!text) {
     return failure();
   }
   context->loadDialect<model::ModelDialect>();
   llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(std::move(text), llvm::SMLoc());
   SourceMgrDiagnosticHandler handler(sources, context, notes);
-  OwningOpRef<ModuleOp> module =
-      parseSourceFile<ModuleOp>(filename, sources, context);
+  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, context);
   if (!module) {
     return failure();
   }

@@ -8,6 +8,7 @@
 
 #include "lib/Support/Support.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/ConvertUTF.h"
 #include "llvm/Support/raw_ostream.h"
 #include <limits>
@@ -15,8 +16,6 @@
 namespace modelc {
 
 namespace {
-constexpr unsigned kMaxDepth = 200;
-
 class JsonReader {
 public:
   JsonReader(const SourceFile &file, llvm::raw_ostream &os)
@@ -40,6 +39,7 @@ private:
   llvm::StringRef text;
   llvm::raw_ostream &os;
   size_t at = 0;
+  unsigned values = 0;
 };
 } // namespace
 
@@ -96,7 +96,10 @@ llvm::LogicalResult JsonReader::readEscape(std::string &string) {
     if (failed(low)) {
       return llvm::failure();
     }
-    *code = 0x10000 + ((*code - 0xD800) << 10) + ((*low - 0xDC00) & 0x3FF);
+    if (*low < 0xDC00 || *low >= 0xE000) {
+      return fail("expected the second half of a character");
+    }
+    *code = 0x10000 + ((*code - 0xD800) << 10) + (*low - 0xDC00);
   }
   char bytes[UNI_MAX_UTF8_BYTES_PER_CODE_POINT];
   char *end = bytes;
@@ -135,6 +138,7 @@ llvm::LogicalResult JsonReader::readTable(Node &node, unsigned depth) {
   if (consume('}')) {
     return llvm::success();
   }
+  llvm::StringSet<> keys;
   do {
     Member member;
     skipSpace();
@@ -143,7 +147,7 @@ llvm::LogicalResult JsonReader::readTable(Node &node, unsigned depth) {
       return llvm::failure();
     }
     member.place = file.placeOf(begin, at - begin);
-    if (node.find(member.key)) {
+    if (!keys.insert(member.key).second) {
       at = begin;
       return fail("key \"" + member.key + "\" stands twice");
     }
@@ -202,10 +206,15 @@ llvm::LogicalResult JsonReader::readWord(Node &node) {
 }
 
 llvm::FailureOr<Node> JsonReader::readValue(unsigned depth) {
-  if (depth > kMaxDepth) {
-    return fail("nested too deeply");
-  }
   skipSpace();
+  if (depth > kDeepest) {
+    return fail("nested too deeply: expected at most " + llvm::Twine(kDeepest) +
+                " levels");
+  }
+  if (++values > kMostValues) {
+    return fail("too many values: expected at most " +
+                llvm::Twine(kMostValues));
+  }
   size_t begin = at;
   Node node;
   llvm::LogicalResult result = llvm::success();
@@ -222,8 +231,10 @@ llvm::FailureOr<Node> JsonReader::readValue(unsigned depth) {
   if (failed(result)) {
     return llvm::failure();
   }
-  bool oneLine = !text.slice(begin, at).contains('\n');
-  node.place = file.placeOf(begin, oneLine ? at - begin : 1);
+  node.place = file.placeOf(begin);
+  if (file.placeOf(at).line == node.place.line) {
+    node.place.length = at - begin;
+  }
   return node;
 }
 

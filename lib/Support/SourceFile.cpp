@@ -1,5 +1,5 @@
 #include "lib/Support/Support.h"
-#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -13,34 +13,28 @@ llvm::raw_ostream &sayError(llvm::raw_ostream &errors) {
 }
 
 SourceFile::SourceFile(std::string name, std::string text)
-    : fileName(std::move(name)), contents(std::move(text)) {}
-
-llvm::FailureOr<SourceFile> SourceFile::read(llvm::StringRef path,
-                                             llvm::raw_ostream &errors) {
-  llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> buffer =
-      llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
-  if (!buffer) {
-    sayError(errors) << "cannot read \"" << path
-                     << "\": " << buffer.getError().message() << "\n";
-    return llvm::failure();
+    : fileName(std::move(name)), contents(std::move(text)), lineStarts{0} {
+  for (size_t i = 0; i < contents.size(); ++i) {
+    if (contents[i] == '\n') {
+      lineStarts.push_back(uint32_t(i + 1));
+    }
   }
-  return SourceFile(path.str(), (*buffer)->getBuffer().str());
 }
 
 llvm::StringRef SourceFile::line(unsigned number) const {
-  llvm::StringRef rest = contents;
-  for (unsigned i = 1; i < number; ++i) {
-    rest = rest.split('\n').second;
+  if (number == 0 || number > lineStarts.size()) {
+    return "";
   }
-  return number == 0 ? "" : rest.split('\n').first.rtrim('\r');
+  llvm::StringRef rest =
+      llvm::StringRef(contents).substr(lineStarts[number - 1]);
+  return rest.split('\n').first.rtrim('\r');
 }
 
 Place SourceFile::placeOf(size_t offset, unsigned length) const {
-  llvm::StringRef before = llvm::StringRef(contents).take_front(offset);
-  size_t lineStart = before.rfind('\n');
-  lineStart = lineStart == llvm::StringRef::npos ? 0 : lineStart + 1;
-  return {unsigned(before.count('\n')) + 1, unsigned(offset - lineStart) + 1,
-          length};
+  // The line that begins last of those up to the byte.
+  auto next = llvm::upper_bound(lineStarts, offset);
+  return {unsigned(next - lineStarts.begin()),
+          unsigned(offset - *std::prev(next)) + 1, length};
 }
 
 static void print(const SourceFile &file, llvm::raw_ostream &os, Place at,

@@ -14,10 +14,12 @@
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/LogicalResult.h"
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace llvm {
+class MemoryBuffer;
 class raw_ostream;
 } // namespace llvm
 
@@ -36,7 +38,8 @@ struct Place {
 class SourceFile {
 public:
   SourceFile(std::string name, std::string text);
-  /// Reads a file; says on `errors` why it could not.
+  /// Reads a plain file in UTF-8, without its byte order mark; says on `errors`
+  /// why it could not.
   static llvm::FailureOr<SourceFile> read(llvm::StringRef path,
                                           llvm::raw_ostream &errors);
 
@@ -55,7 +58,13 @@ public:
 
 private:
   std::string fileName, contents;
+  std::vector<uint32_t> lineStarts; // bytes of the text
 };
+
+/// Reads a file of IR, "-" for standard input; says on `errors` why it could
+/// not, or what in it no parser of nested text would survive.
+std::unique_ptr<llvm::MemoryBuffer> readIr(llvm::StringRef path,
+                                           llvm::raw_ostream &errors);
 
 /// Starts a message about a mistake that has no place in a file: "modelc:
 /// error:
@@ -108,6 +117,16 @@ struct Member {
   Place place; // of the key
   Node value;
 };
+
+/// The brackets of a text and the parts of its keys stand within each other;
+/// the first that stands too deeply for a parser that calls itself is a
+/// mistake.
+enum class Syntax { Toml, Ir };
+llvm::LogicalResult checkBounds(const SourceFile &file, Syntax syntax,
+                                llvm::raw_ostream &os);
+inline constexpr unsigned kDeepest = 200;
+/// So many of a file that they stay within 1 GiB of memory.
+inline constexpr unsigned kMostValues = 1 << 21;
 
 /// Parse a whole file into a table; a mistake is printed with its place.
 llvm::FailureOr<Node> parseToml(const SourceFile &file, llvm::raw_ostream &os);

@@ -89,6 +89,9 @@ static std::string inOurWords(llvm::StringRef description) {
 }
 
 llvm::FailureOr<Node> parseToml(const SourceFile &file, llvm::raw_ostream &os) {
+  if (failed(checkBounds(file, Syntax::Toml, os))) {
+    return llvm::failure();
+  }
   toml::parse_result result =
       toml::parse(std::string_view(file.text().data(), file.text().size()));
   if (!result) {
