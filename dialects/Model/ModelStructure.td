@@ -36,6 +36,9 @@ def Model_GraphOp : Model_Op<"graph",
     `model-bind` sets it. `max_context` is the longest sequence that the model
     was trained for.
 
+    Rows of values are the tokens of the step, behind `model.last` its sequences;
+    an op reads rows of one kind. A tensor of the checkpoint has one shape.
+
     ```mlir
     model.graph @copy(%tokens: tensor<?xi32>, %batch: !model.batch)
         -> tensor<?xi32> attributes {max_context = 4096 : i64} {
@@ -59,6 +62,7 @@ def Model_GraphOp : Model_Op<"graph",
     mlir::Region *getCallableRegion() { return &getBody(); }
   }];
   let hasCustomAssemblyFormat = 1;
+  let hasRegionVerifier = 1;
 }
 
 def Model_ReturnOp : Model_Op<"return",

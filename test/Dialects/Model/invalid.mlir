@@ -425,3 +425,87 @@ model.graph @groups(%x: tensor<?x256xf8E4M3FN>, %xs: tensor<?x2xf32>, %w: tensor
   %y = model.linear %x, %w scaled %xs, %ws : tensor<?x256xf8E4M3FN>, tensor<384x256xf8E4M3FN>, tensor<?x2xf32>, tensor<384x2xf32> -> tensor<?x384xbf16>
   model.return %y : tensor<?x384xbf16>
 }
+
+// -----
+
+model.graph @unused_last(%tokens: tensor<?xi32>, %batch: !model.batch) -> tensor<?xi32> {
+  %w = model.weight ["w"] : tensor<320x64xbf16>
+  %x = model.embed %tokens, %w : tensor<?xi32>, tensor<320x64xbf16> -> tensor<?x64xbf16>
+  // expected-error@+1 {{expected the head to read what 'last' makes, one row for each sequence; nothing reads it}}
+  %y = model.last %x, %batch : tensor<?x64xbf16>
+  %z = model.linear %x, %w : tensor<?x64xbf16>, tensor<320x64xbf16> -> tensor<?x320xbf16>
+  %t = model.sample %z, %batch greedy : tensor<?x320xbf16> -> tensor<?xi32>
+  model.return %t : tensor<?xi32>
+}
+
+// -----
+
+model.graph @last_beside(%tokens: tensor<?xi32>, %batch: !model.batch) -> tensor<?xi32> {
+  %w = model.weight ["w"] : tensor<320x64xbf16>
+  %x = model.embed %tokens, %w : tensor<?xi32>, tensor<320x64xbf16> -> tensor<?x64xbf16>
+  %y = model.last %x, %batch : tensor<?x64xbf16>
+  // expected-error@+1 {{expected values with one row for each token or with one for each sequence (behind 'last'), got both}}
+  %s = model.add %x, %y : tensor<?x64xbf16>
+  %z = model.linear %s, %w : tensor<?x64xbf16>, tensor<320x64xbf16> -> tensor<?x320xbf16>
+  %t = model.sample %z, %batch greedy : tensor<?x320xbf16> -> tensor<?xi32>
+  model.return %t : tensor<?xi32>
+}
+
+// -----
+
+model.graph @last_elsewhere(%tokens: tensor<?xi32>, %batch: !model.batch) -> (tensor<?xi32>, tensor<?x64xbf16>) {
+  %w = model.weight ["w"] : tensor<320x64xbf16>
+  %x = model.embed %tokens, %w : tensor<?xi32>, tensor<320x64xbf16> -> tensor<?x64xbf16>
+  %y = model.last %x, %batch : tensor<?x64xbf16>
+  %z = model.linear %x, %w : tensor<?x64xbf16>, tensor<320x64xbf16> -> tensor<?x320xbf16>
+  // expected-error@+1 {{expected logits with one row for each sequence, got one for each token; try 'last' before the head}}
+  %t = model.sample %z, %batch greedy : tensor<?x320xbf16> -> tensor<?xi32>
+  model.return %t, %y : tensor<?xi32>, tensor<?x64xbf16>
+}
+
+// -----
+
+model.graph @no_last(%tokens: tensor<?xi32>, %batch: !model.batch) -> tensor<?xi32> attributes {phase = #model.phase<prefill>} {
+  %w = model.weight ["w"] : tensor<320x64xbf16>
+  %x = model.embed %tokens, %w : tensor<?xi32>, tensor<320x64xbf16> -> tensor<?x64xbf16>
+  %z = model.linear %x, %w : tensor<?x64xbf16>, tensor<320x64xbf16> -> tensor<?x320xbf16>
+  // expected-error@+1 {{expected logits with one row for each sequence, got one for each token}}
+  %t = model.sample %z, %batch greedy : tensor<?x320xbf16> -> tensor<?xi32>
+  model.return %t : tensor<?xi32>
+}
+
+// -----
+
+model.graph @last_twice(%tokens: tensor<?xi32>, %batch: !model.batch) -> tensor<?x64xbf16> {
+  %w = model.weight ["w"] : tensor<320x64xbf16>
+  %x = model.embed %tokens, %w : tensor<?xi32>, tensor<320x64xbf16> -> tensor<?x64xbf16>
+  %y = model.last %x, %batch : tensor<?x64xbf16>
+  // expected-error@+1 {{expected values with one row for each token, got one for each sequence; try to put it before 'last'}}
+  %z = model.last %y, %batch : tensor<?x64xbf16>
+  model.return %z : tensor<?x64xbf16>
+}
+
+// -----
+
+model.graph @last_in_layers(%tokens: tensor<?xi32>, %batch: !model.batch) -> tensor<?x64xbf16> {
+  %w = model.weight ["w"] : tensor<320x64xbf16>
+  %x = model.embed %tokens, %w : tensor<?xi32>, tensor<320x64xbf16> -> tensor<?x64xbf16>
+  // expected-error@+1 {{expected layers that carry one row for each token, got one for each sequence; try 'last' behind the layers}}
+  %y = model.layers 2 carry (%a = %x : tensor<?x64xbf16>) {
+    %b = model.last %a, %batch : tensor<?x64xbf16>
+    model.yield %b : tensor<?x64xbf16>
+  }
+  model.return %y : tensor<?x64xbf16>
+}
+
+// -----
+
+model.graph @two_shapes(%x: tensor<?x64xbf16>) -> tensor<?x128xbf16> {
+  // expected-note@+1 {{the first is read here}}
+  %v = model.weight ["w"] : tensor<64x64xbf16>
+  %y = model.linear %x, %v : tensor<?x64xbf16>, tensor<64x64xbf16> -> tensor<?x64xbf16>
+  // expected-error@+1 {{expected 'w' to have one shape, got 64 x 64 and 128 x 64}}
+  %w = model.weight ["w"] : tensor<128x64xbf16>
+  %z = model.linear %y, %w : tensor<?x64xbf16>, tensor<128x64xbf16> -> tensor<?x128xbf16>
+  model.return %z : tensor<?x128xbf16>
+}
