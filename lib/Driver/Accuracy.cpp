@@ -70,7 +70,7 @@ hostFloors(ArrayRef<RowPrediction> predictions, const Machines &machines) {
   std::map<std::string, std::vector<double>> idle;
   for (const RowPrediction &prediction : predictions) {
     const MeasuredRow &row = *prediction.row;
-    if (secondsAtLeast(row, machines.at(row.chip), 0) < kNextToNothing) {
+    if (secondsAtLeast(row, machines.at(row.machine()), 0) < kNextToNothing) {
       idle[groupOf(row) + row.source].push_back(row.seconds);
     }
   }
@@ -101,7 +101,7 @@ brokenCollections(ArrayRef<RowPrediction> predictions,
   std::map<std::string, std::pair<unsigned, unsigned>> counts;
   for (const RowPrediction &prediction : predictions) {
     const MeasuredRow &row = *prediction.row;
-    bool isBeyond = isBeyondPhysics(row, machines.at(row.chip));
+    bool isBeyond = isBeyondPhysics(row, machines.at(row.machine()));
     for (const std::string &name : collectionsOf(row)) {
       auto &[rows, beyond] = counts[groupOf(row) + name];
       ++rows;
@@ -144,7 +144,7 @@ static Groups grouped(ArrayRef<RowPrediction> predictions,
     } else if (floor != floors.end() && row.seconds < kSpread * floor->second) {
       ++group.reasons["left out: as long as '" + row.source +
                       "' takes to launch them"];
-    } else if (isBeyondPhysics(row, machines.at(row.chip))) {
+    } else if (isBeyondPhysics(row, machines.at(row.machine()))) {
       ++group.unphysical;
     } else if (std::string name = brokenOf(row, broken); !name.empty()) {
       ++group.reasons["left out: a quarter and more of " + name +
@@ -238,18 +238,16 @@ static std::vector<MeasuredRow> sampled(std::vector<MeasuredRow> rows,
   return rows;
 }
 
-/// Adds the target of every chip of the rows; a chip is called after its target
-/// or after it and a form factor.
+/// Adds the target of every chip of the rows.
 static llvm::LogicalResult loadMachines(ArrayRef<MeasuredRow> rows, bool own,
                                         StringRef directory,
                                         Machines &machines) {
   for (const MeasuredRow &row : rows) {
-    if (machines.count(row.chip)) {
+    if (machines.count(row.machine())) {
       continue;
     }
-    StringRef name = StringRef(row.chip).split('_').first;
     llvm::FailureOr<Target> target =
-        loadTarget(name, {}, {directory.str()}, llvm::errs());
+        loadTarget(row.machine(), {}, {directory.str()}, llvm::errs());
     if (failed(target)) {
       return llvm::failure();
     }
@@ -258,7 +256,7 @@ static llvm::LogicalResult loadMachines(ArrayRef<MeasuredRow> rows, bool own,
       target->attentionEngines.clear();
       target->link.enginesPull = false;
     }
-    machines.emplace(row.chip, std::move(*target));
+    machines.emplace(row.machine(), std::move(*target));
   }
   return llvm::success();
 }

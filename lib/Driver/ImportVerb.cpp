@@ -5,7 +5,9 @@
 #include "lib/Driver/Registration.h"
 #include "lib/Driver/Usage.h"
 #include "lib/Import/Import.h"
+#include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
+#include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -23,6 +25,8 @@ int modelc::importToToml(StringRef input, StringRef output, raw_ostream &out,
       importModel(input, options, &context, errors);
   std::string text;
   raw_string_ostream os(text);
+  SourceMgr sources;
+  mlir::SourceMgrDiagnosticHandler handler(sources, &context, errors);
   if (failed(module) || failed(exportToml(**module, assumptions, os))) {
     return kExitInput;
   }

@@ -49,6 +49,10 @@ struct MeasuredRow {
   int64_t devices = 1, elements = 0; ///< of an all-reduce, for each device
   double seconds = 0;
 
+  /// The target's own name: the chip's without a form factor behind a "_".
+  std::string machine() const {
+    return llvm::StringRef(chip).split('_').first.str();
+  }
   /// Whether its layer has no other kernel than the linear.
   bool isUnquantised() const;
   /// Why no kernel can be built for it; empty if one can.

@@ -183,11 +183,11 @@ int modelc::printPeaks(const CompileOptions &options, ArrayRef<int64_t> sizes,
   }
   std::vector<NamedLinear> linears = linearsOf(*model.phases);
   std::vector<MeasuredRow> rows;
+  MeasuredRow row;
+  row.chip = options.target;
+  row.type = row.cacheType = options.weights;
   for (const NamedLinear &linear : linears) {
     for (int64_t m : sizes) {
-      MeasuredRow row;
-      row.chip = options.target;
-      row.type = row.cacheType = options.weights;
       row.m = m;
       row.n = linear.n;
       row.k = linear.k;
@@ -196,7 +196,7 @@ int modelc::printPeaks(const CompileOptions &options, ArrayRef<int64_t> sizes,
   }
   Machines machines;
   // Kernels are ours, not those of an engine.
-  machines.emplace(options.target, model.target).first->second.engines.clear();
+  machines.emplace(row.machine(), model.target).first->second.engines.clear();
   std::vector<RowPrediction> predictions = predict(rows, machines);
   for (const RowPrediction &prediction : predictions) {
     if (prediction.seconds == 0) {

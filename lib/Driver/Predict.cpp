@@ -272,13 +272,13 @@ std::vector<RowPrediction> modelc::predict(ArrayRef<MeasuredRow> rows,
     prediction.row = &row;
     prediction.reason = row.reasonAgainst();
     if (prediction.reason.empty()) {
-      shapes[keyOf(row, machines.at(row.chip))].push_back(&prediction);
+      shapes[keyOf(row, machines.at(row.machine()))].push_back(&prediction);
     }
   }
   llvm::DefaultThreadPool pool;
   for (auto &entry : shapes) {
     ArrayRef<RowPrediction *> ofShape = entry.second;
-    const Target &target = machines.at(ofShape.front()->row->chip);
+    const Target &target = machines.at(ofShape.front()->row->machine());
     pool.async([ofShape, &target] { predictShape(ofShape, target); });
   }
   pool.wait();

@@ -20,8 +20,7 @@ struct RowPrediction {
   double error() const { return seconds / row->seconds - 1; }
 };
 
-/// The machines of the tables by the names that the tables give them: the
-/// target's own, with or without a form factor behind a "_".
+/// The machines of the tables by their own names.
 using Machines = std::map<std::string, Target>;
 
 /// Flop/s of the fastest product of numbers of a table's type, or 0.
