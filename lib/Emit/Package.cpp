@@ -24,7 +24,7 @@ static constexpr StringLiteral kHostHeaders[] = {
 /// What prepares weights for hosts in Python.
 static constexpr StringLiteral kPythonFiles[] = {
     "prepack/__init__.py", "prepack/checkpoint.py", "prepack/few_bits.py",
-    "prepack/preparation.py"};
+    "prepack/manifest.py", "prepack/preparation.py"};
 
 /// Kernels include this folder only where they run on the CPU.
 static constexpr StringLiteral kEmulatorFolder = "emulator/";

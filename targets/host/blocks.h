@@ -6,6 +6,36 @@
 
 namespace modelc_host {
 
+/// Whether the buffer has the dimensions that its source asks for: scales of
+/// blocks lie in words, whose order stays within a group of rows.
+inline bool fits(const mc_binding &weight, const WeightSource &source) {
+  const bool isInWords = source.isBlockScale && !source.group;
+  const bool isOfWords =
+      weight.type == MC_F8E8M0FNUX4 || weight.type == MC_F8E4M3FNX4;
+  const bool isOfSixBits = weight.type == MC_F6E2M3FNX32;
+  const bool isOfNumbers =
+      weight.type <= MC_F8E4M3FNUZ || weight.type == MC_F4E2M1FNX2;
+  if (!(isOfWords || isOfSixBits || isOfNumbers) || isInWords != isOfWords ||
+      (isInWords && weight.rank != 3) || (isOfSixBits && weight.rank != 2)) {
+    return false;
+  }
+  for (int i = 0; i < weight.rank; ++i) {
+    if (weight.shape[i] < 1) {
+      return false;
+    }
+  }
+  if (!isInWords) {
+    return true;
+  }
+  const int64_t perWord = numbersOf(weight.type), rows = weight.shape[2];
+  const int64_t together = int64_t(1) << source.packed.size();
+  int64_t end = ((rows - 1) / together * together + 1) * perWord;
+  for (const int64_t byte : source.packed) {
+    end += byte;
+  }
+  return end <= rows * perWord;
+}
+
 /// Of a whole row: the checkpoint's own, or that which makes the largest
 /// magnitude 448; 1 for zeros.
 inline float rowScaleOf(const mc_tensor &tensor, int64_t begin, int64_t width,

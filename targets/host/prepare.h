@@ -22,9 +22,7 @@ public:
         out(static_cast<char *>(out)) {}
 
   int run() {
-    const bool isUnknown =
-        source.isBlockScale && !source.group && !source.block;
-    if (source.parts.empty() || isUnknown) {
+    if (!source.isPossible() || !fits(weight, source)) {
       return fail(MC_BAD_ARGUMENT,
                   "%s: expected the source of a weight, got %s", weight.name,
                   weight.source);

@@ -64,6 +64,26 @@ struct WeightSource {
     }
   }
 
+  /// Whether the text says something that can be.
+  bool isPossible() const {
+    constexpr int64_t kMost = int64_t(1) << 30;
+    bool isPossible = !parts.empty() && packed.size() <= 16;
+    for (const int64_t number : {block, group, apart}) {
+      isPossible &= number >= 0 && number <= kMost;
+    }
+    for (const int64_t byte : packed) {
+      isPossible &= byte >= 0 && byte <= kMost;
+    }
+    for (const SourcePart &part : parts) {
+      isPossible &= (part.dim == 0 || part.dim == 1) && part.parts >= 1 &&
+                    part.copies >= 1;
+    }
+    // Scales of blocks lie in words, of which nothing else has the order.
+    const bool isInWords = isBlockScale && !group;
+    const bool isOther = isChannelScale || isTensorScale || isLargest;
+    return isPossible && (!isInWords || (block && !isOther && !hasDefault));
+  }
+
 private:
   /// Up to behind the closing bracket.
   size_t readParts(const std::string &text, int64_t layer) {

@@ -15,10 +15,9 @@ What a weight holds and how its bits lie is read from manifest.json: "source", "
 source, and what is computed, are described in targets/host/README.md; modelc_prepare (host/prepare.h) gives the same bits.
 """
 
-import json
-import pathlib
 from dataclasses import dataclass, field
 
+from . import manifest
 from .few_bits import Numbers
 from .preparation import Preparation
 
@@ -42,25 +41,37 @@ class Weight:
 
     def prepare(self, read, layer=0, rank=0):
         """The contents for a layer and a rank, from a checkpoint; ValueError says what does not fit."""
-        return Preparation(self, read, layer, rank).run()
+        try:
+            return Preparation(self, read, layer, rank).run()
+        except (ArithmeticError, LookupError, StopIteration, TypeError) as mistake:
+            raise ValueError(f"{self.name}: expected a weight as modelc writes it, got {self.source[:200]} of "
+                             f"{self.type} {self.shape}: {mistake!r}") from mistake
 
 
 class Package:
     """What manifest.json says of weights."""
 
     def __init__(self, folder):
-        self.manifest = json.loads((pathlib.Path(folder) / "manifest.json").read_text(encoding="utf-8"))
-        self.numbers = {name: Numbers(**facts) for name, facts in self.manifest["numbers"].items()}
+        self.manifest = manifest.load(folder)
+        self.numbers = {name: Numbers(**facts) for name, facts in manifest.numbers(self.manifest).items()}
 
     def weights(self, plan):
         """Those of a plan ("prefill", "decode"), in the order of its tensors."""
-        for known in self.manifest["plans"]:
-            if known["name"] == plan:
-                return [self._weight(tensor) for tensor in known["tensors"] if tensor["role"] == "weight"]
-        raise ValueError(f"expected a plan of the package, {', '.join(p['name'] for p in self.manifest['plans'])}, "
-                         f"got {plan}")
+        known = manifest.plans(self.manifest)
+        if plan not in known:
+            raise ValueError(f"expected a plan of the package, {', '.join(known)}, got {plan}")
+        tensors = manifest.listed(known[plan], "tensors", dict, plan)
+        return [self._weight(tensor) for tensor in tensors
+                if manifest.taken(tensor, "role", str, "a tensor") == "weight"]
 
     def _weight(self, tensor):
-        first = tensor.get("first_layer", 0)
-        return Weight(self, tensor["name"], tensor["dtype"], tensor["shape"], tensor["source"], tensor.get("order"),
-                      range(first, first + tensor["count"]), tensor["first"])
+        name = manifest.taken(tensor, "name", str, "a tensor")
+        counts = {key: manifest.within(manifest.taken(tensor, key, int, name), 0, 2**31, name)
+                  for key in ("first", "count", "first_layer") if key in tensor or key != "first_layer"}
+        order = "order" in tensor and manifest.taken(tensor, "order", dict, name)
+        first = counts.get("first_layer", 0)
+        return Weight(self, name, manifest.taken(tensor, "dtype", str, name),
+                      [manifest.within(size, 1, 2**31, name) for size in manifest.listed(tensor, "shape", int, name)],
+                      manifest.taken(tensor, "source", str, name),
+                      {key: manifest.listed(order, key, int, name) for key in ("row", "block")} if order else None,
+                      range(first, first + counts["count"]), counts["first"])

@@ -30,7 +30,8 @@ class Preparation:
 
     def run(self):
         source = self.source
-        if not source.parts or (source.block_scale and not source.block and not source.group):
+        lacks_scales = (source.block or self.weight.order) and not self.scale
+        if not source.parts or lacks_scales or (source.block_scale and not source.block and not source.group):
             self._fail(f"expected the source of a weight, got {self.weight.source}")
         if source.largest:
             return self._joined([self._largest()])
