@@ -93,7 +93,7 @@ static bool isPackage(StringRef folder) {
   }
   const Node *isa = root->find("isa"), *kernels = root->find("kernels");
   return isa && isa->isString() && kernels && kernels->isArray() &&
-         fs::exists(folder + "/" + kFileList);
+         fs::is_regular_file(folder + "/" + kFileList);
 }
 
 /// Fails if a file in `folder` would be lost that modelc did not write.

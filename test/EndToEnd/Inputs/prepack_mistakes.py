@@ -1,7 +1,11 @@
 """Prints what the Python of a package says of checkpoints that do not fit it. Usage: prepack_mistakes.py PACKAGE"""
 
+import copy
 import dataclasses
+import json
+import pathlib
 import sys
+import tempfile
 
 import numpy as np
 
@@ -31,6 +35,38 @@ def say(name, tensors, source=None):
         print(error)
 
 
+def say_manifest(text):
+    """What is said of a package whose manifest is that."""
+    with tempfile.TemporaryDirectory() as folder:
+        (pathlib.Path(folder) / "manifest.json").write_text(text)
+        try:
+            Package(folder).weights("decode")
+            print("no mistake")
+        except ValueError as error:
+            print(str(error).replace(folder + "/", ""))
+
+
+def say_changed(change):
+    """The same, of this package's manifest with a change."""
+    manifest = copy.deepcopy(package.manifest)
+    change(manifest)
+    say_manifest(json.dumps(manifest))
+
+
+def say_manifests():
+    say_manifest("{")
+    say_manifest("[" * 100000)
+    say_manifest("[]")
+    say_changed(lambda manifest: manifest.pop("plans"))
+    say_changed(lambda manifest: manifest["numbers"]["f8E4M3FN"].update(bits=64))
+    say_changed(lambda manifest: manifest["numbers"]["f8E4M3FN"].update(largest=float("nan")))
+    say_changed(lambda manifest: [plan.update(tensors="none") for plan in manifest["plans"]])
+    weight = next(tensor for plan in package.manifest["plans"] for tensor in plan["tensors"] if tensor["role"] == "weight")
+    for key, value in (("shape", [-1, 128]), ("shape", ["a"]), ("count", 2.5), ("source", None), ("dtype", [])):
+        say_changed(lambda manifest: [tensor.update({key: value}) for plan in manifest["plans"]
+                                      for tensor in plan["tensors"] if tensor["name"] == weight["name"]])
+
+
 def main():
     down, scales = "mlp_down_proj", "mlp_down_proj_scale"
     is_grouped = " grouped " in weights[down].source
@@ -56,6 +92,7 @@ def main():
         package.weights("train")
     except ValueError as error:
         print(error)
+    say_manifests()
 
 
 main()
