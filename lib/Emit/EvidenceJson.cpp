@@ -7,18 +7,13 @@
 
 #include "lib/Emit/EvidenceJson.h"
 #include "lib/Emit/MachineCode.h"
+#include "lib/Text/Text.h"
 
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace modelc;
 using llvm::json::OStream;
-
-/// Whole numbers as such.
-static void writeNumber(OStream &json, StringRef key, double value) {
-  auto whole = static_cast<int64_t>(value);
-  whole == value ? json.attribute(key, whole) : json.attribute(key, value);
-}
 
 /// Copies of a trip of whichever loop of the IR this one is.
 static int64_t copiesOf(const CodeLoop &loop, ArrayRef<LoopNeed> needs) {
@@ -101,7 +96,7 @@ void modelc::writeEvidence(OStream &json, const HostKernel &kernel,
       writeNumber(json, "moved", prediction.movedBytes);
       writeNumber(json, "least", prediction.leastBytes);
     });
-    json.attribute("fraction_of_peak", prediction.peakFraction);
+    writeNumber(json, "fraction_of_peak", prediction.peakFraction);
     json.attribute("peak_of", prediction.peakOf);
     json.attribute("limit", prediction.limit);
   });

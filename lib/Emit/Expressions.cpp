@@ -1,6 +1,7 @@
 //===- Expressions.cpp - Scalar arithmetic as C ---------------------------===//
 
 #include "lib/Emit/Printer.h"
+#include "lib/Text/Text.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -95,7 +96,6 @@ static bool isNarrow(Type type) {
   return isa<FloatType>(type) && !type.isF32();
 }
 
-/// Shortest of nine digits, always with a point or exponent.
 static Expression floatLiteral(const APFloat &value, Type type) {
   std::string text;
   if (value.isNaN()) {
@@ -106,19 +106,7 @@ static Expression floatLiteral(const APFloat &value, Type type) {
     APFloat single = value;
     bool exact;
     single.convert(APFloat::IEEEsingle(), APFloat::rmNearestTiesToEven, &exact);
-    char digits[32];
-    for (int precision = 1; precision <= 9; ++precision) {
-      snprintf(digits, sizeof digits, "%.*g", precision,
-               single.convertToFloat());
-      if (strtof(digits, nullptr) == single.convertToFloat()) {
-        break;
-      }
-    }
-    text = digits;
-    if (text.find_first_of(".e") == std::string::npos) {
-      text += ".0";
-    }
-    text += "f";
+    text = exactReal(single.convertToFloat()) + "f";
   }
   int precedence = text[0] == '-' ? kUnary : kPrimary;
   if (isNarrow(type)) {

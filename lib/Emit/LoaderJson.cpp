@@ -1,4 +1,5 @@
 #include "lib/Emit/LoaderJson.h"
+#include "lib/Text/Text.h"
 
 using namespace mlir;
 using namespace modelc;
@@ -33,8 +34,8 @@ void modelc::writeNumbers(OStream &json, MLIRContext *context) {
         json.attribute("fraction_bits", type.getFPMantissaWidth() - 1);
         json.attribute("smallest_exponent",
                        llvm::APFloat::semanticsMinExponent(format));
-        json.attribute("largest",
-                       llvm::APFloat::getLargest(format).convertToDouble());
+        writeNumber(json, "largest",
+                    llvm::APFloat::getLargest(format).convertToDouble());
       });
     }
   });

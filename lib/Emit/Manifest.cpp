@@ -12,6 +12,7 @@
 #include "lib/Emit/EvidenceJson.h"
 #include "lib/Emit/HostPlan.h"
 #include "lib/Emit/LoaderJson.h"
+#include "lib/Text/Text.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
@@ -20,6 +21,7 @@
 using namespace mlir;
 using namespace modelc;
 using namespace modelc::schedule;
+using llvm::json::fixUTF8;
 using llvm::json::OStream;
 
 static constexpr int kManifestVersion = 2;
@@ -120,8 +122,8 @@ static void writeLaunch(OStream &json, const HostKernel &kernel) {
 
 static void writePrediction(OStream &json, const Prediction &prediction) {
   json.attributeObject("predicted", [&] {
-    json.attribute("seconds", prediction.seconds);
-    json.attribute("joules", prediction.joules);
+    writeNumber(json, "seconds", prediction.seconds);
+    writeNumber(json, "joules", prediction.joules);
   });
 }
 
@@ -142,7 +144,7 @@ static void writeKernel(OStream &json, const HostKernel &kernel,
     });
     writeGuard(json, op);
     writeLaunch(json, kernel);
-    json.attribute("schedule", op.getNote().value_or(""));
+    json.attribute("schedule", fixUTF8(op.getNote().value_or("")));
     auto found = options.predictions.find(kernel.symbol);
     if (found != options.predictions.end()) {
       writePrediction(json, found->second);
@@ -213,7 +215,7 @@ static void writeBinding(OStream &json, const HostBuffer &buffer) {
     json.attribute("dtype", typeName(buffer.type().getElementType()));
     writeShape(json, buffer.shape());
     if (std::string source = buffer.source(); !source.empty()) {
-      json.attribute("source", source);
+      json.attribute("source", fixUTF8(source));
     }
     if (buffer.role == StorageRole::Cache) {
       json.attribute("row", "page * page_size + slot");
@@ -278,7 +280,7 @@ static void writeSteps(OStream &json, const HostPlan &plan,
     }
     if (auto collective = dyn_cast<CollectiveOp>(op)) {
       json.object([&] {
-        json.attribute("label", collective.getLabel().value_or(""));
+        json.attribute("label", fixUTF8(collective.getLabel().value_or("")));
         json.attribute("collective", collective.getVerb());
         json.attribute("buffer", argumentText(plan, collective.getBuffer()));
       });
@@ -289,7 +291,8 @@ static void writeSteps(OStream &json, const HostPlan &plan,
     }
     const HostChoice &choice = kernels.choiceOf(launch);
     json.object([&] {
-      json.attribute("label", launch.getLabel().value_or(choice.opName));
+      json.attribute("label",
+                     fixUTF8(launch.getLabel().value_or(choice.opName)));
       json.attribute("op", choice.opName);
       json.attributeArray("kernels", [&] {
         for (unsigned kernel : choice.kernels) {

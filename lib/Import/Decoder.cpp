@@ -113,12 +113,12 @@ Llama3Scaling modelc::readLlama3Scaling(TableReader &reader,
   }
   if (scaling.factor < 1) {
     reader.error(kFactor, "expected a \"" + kFactor + "\" of at least 1, got " +
-                              printNumber(scaling.factor));
+                              exactReal(scaling.factor));
   }
   if (scaling.highFreqFactor <= scaling.lowFreqFactor) {
     reader.error(kHigh, "expected a \"" + kHigh + "\" above \"" + kLow +
-                            "\" = " + printNumber(scaling.lowFreqFactor) +
-                            ", got " + printNumber(scaling.highFreqFactor));
+                            "\" = " + exactReal(scaling.lowFreqFactor) +
+                            ", got " + exactReal(scaling.highFreqFactor));
   }
   if (scaling.originalContext > maxContext) {
     original.error(originalContextKey,

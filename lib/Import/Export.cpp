@@ -130,13 +130,11 @@ public:
     os << "# " << name << " = " << value << "  # assumed: " << assumed->why
        << "\n";
   }
-  void number(StringRef name, double value) { key(name, printNumber(value)); }
+  void number(StringRef name, double value) { key(name, exactReal(value)); }
   void boolean(StringRef name, bool value) {
     key(name, value ? "true" : "false");
   }
-  void quoted(StringRef name, StringRef value) {
-    key(name, "\"" + value + "\"");
-  }
+  void quoted(StringRef name, StringRef value) { key(name, tomlString(value)); }
 
 private:
   ArrayRef<Assumption> assumptions;
@@ -151,12 +149,12 @@ static void printRope(KeyPrinter &printer, const DecoderShape &shape) {
   printer.number("theta", shape.ropeTheta);
   if (shape.ropeScaling) {
     printer.key("scaling",
-                "{ kind = \"llama3\", factor = " +
-                    printNumber(shape.ropeScaling->factor) +
+                "{ kind = " + tomlString("llama3") +
+                    ", factor = " + exactReal(shape.ropeScaling->factor) +
                     ", low_freq_factor = " +
-                    printNumber(shape.ropeScaling->lowFreqFactor) +
+                    exactReal(shape.ropeScaling->lowFreqFactor) +
                     ", high_freq_factor = " +
-                    printNumber(shape.ropeScaling->highFreqFactor) +
+                    exactReal(shape.ropeScaling->highFreqFactor) +
                     ", original_context = " +
                     std::to_string(shape.ropeScaling->originalContext) + " }");
   }

@@ -50,15 +50,16 @@ std::string GraphPrinter::name(Value value) {
 }
 
 void GraphPrinter::printTables() {
-  os << "[model]\nname = \"" << graph.getName() << "\"\n";
+  os << "[model]\nname = " << tomlString(graph.getName()) << "\n";
   if (graph.getMaxContext()) {
     os << "max_context = " << *graph.getMaxContext() << "\n";
   }
   graph.walk([&](model::WeightOp op) {
-    os << "dtype = \"" << printElementType(op.getType().getElementType())
-       << "\"\n";
+    os << "dtype = "
+       << tomlString(printElementType(op.getType().getElementType())) << "\n";
     if (op.getStored()) {
-      os << "stored = \"" << printElementType(*op.getStored()) << "\"\n";
+      os << "stored = " << tomlString(printElementType(*op.getStored()))
+         << "\n";
     }
     return WalkResult::interrupt();
   });
@@ -68,29 +69,29 @@ void GraphPrinter::printTables() {
   });
   if (sharedRope) {
     os << "\n[rope]\ntheta = "
-       << printNumber(sharedRope.getTheta().convertToDouble()) << "\n";
+       << exactReal(sharedRope.getTheta().convertToDouble()) << "\n";
     if (model::Llama3ScalingAttr scaling = sharedRope.getScalingAttr()) {
-      os << "scaling = { kind = \"llama3\", factor = "
-         << printNumber(scaling.getFactor().convertToDouble())
+      os << "scaling = { kind = " << tomlString("llama3")
+         << ", factor = " << exactReal(scaling.getFactor().convertToDouble())
          << ", low_freq_factor = "
-         << printNumber(scaling.getLowFreqFactor().convertToDouble())
+         << exactReal(scaling.getLowFreqFactor().convertToDouble())
          << ", high_freq_factor = "
-         << printNumber(scaling.getHighFreqFactor().convertToDouble())
+         << exactReal(scaling.getHighFreqFactor().convertToDouble())
          << ", original_context = " << scaling.getOriginalContext() << " }\n";
     }
   }
   graph.walk([&](model::SampleOp op) {
-    os << "\n[sampling]\nmethod = \"" << stringifySampling(op.getSampling())
-       << "\"\n";
+    os << "\n[sampling]\nmethod = "
+       << tomlString(stringifySampling(op.getSampling())) << "\n";
     if (op.getTopK()) {
       os << "top_k = " << *op.getTopK() << "\n";
     }
     if (op.getTopP()) {
-      os << "top_p = " << printNumber(op.getTopP()->convertToDouble()) << "\n";
+      os << "top_p = " << exactReal(op.getTopP()->convertToDouble()) << "\n";
     }
     if (op.getTemperature()) {
       os << "temperature = "
-         << printNumber(op.getTemperature()->convertToDouble()) << "\n";
+         << exactReal(op.getTemperature()->convertToDouble()) << "\n";
     }
   });
 }
@@ -98,12 +99,12 @@ void GraphPrinter::printTables() {
 void GraphPrinter::begin(Operation *op, ValueRange inputs) {
   SmallVector<std::string> words;
   for (Value input : inputs) {
-    words.push_back("\"" + name(input) + "\"");
+    words.push_back(tomlString(name(input)));
   }
   const std::string list = llvm::join(words, ", ");
-  os << "  { out = \"" << name(op->getResult(0)) << "\", op = \""
-     << op->getName().stripDialect()
-     << "\", in = " << (words.size() == 1 ? list : "[" + list + "]");
+  os << "  { out = " << tomlString(name(op->getResult(0)))
+     << ", op = " << tomlString(op->getName().stripDialect())
+     << ", in = " << (words.size() == 1 ? list : "[" + list + "]");
 }
 
 LogicalResult GraphPrinter::weight(StringRef key, Value value) {
@@ -111,7 +112,8 @@ LogicalResult GraphPrinter::weight(StringRef key, Value value) {
   if (!op || op.getSources().size() != 1) {
     return unsupported(op ? op : graph.getOperation());
   }
-  os << ", " << key << " = " << op.getSources()[0].getName();
+  os << ", " << key << " = "
+     << tomlString(op.getSources()[0].getName().getValue());
   return success();
 }
 
@@ -140,7 +142,7 @@ LogicalResult GraphPrinter::printOp(Operation *op) {
           })
           .Case([&](model::NormOp op) {
             begin(op, op.getX());
-            os << ", eps = " << printNumber(op.getEps().convertToDouble());
+            os << ", eps = " << exactReal(op.getEps().convertToDouble());
             return op.getResidual() ? unsupported(op)
                                     : weight("weight", op.getWeight());
           })
@@ -156,7 +158,7 @@ LogicalResult GraphPrinter::printOp(Operation *op) {
           .Case([&](model::RopeOp op) {
             begin(op, op.getX());
             size("head_dim", op.getHeadDim());
-            os << ", theta = " << printNumber(op.getTheta().convertToDouble());
+            os << ", theta = " << exactReal(op.getTheta().convertToDouble());
             return op.getScalingAttr() == sharedRope.getScalingAttr()
                        ? success()
                        : unsupported(op);
@@ -198,7 +200,7 @@ LogicalResult GraphPrinter::printLayers(model::LayersOp layers) {
        llvm::zip_equal(layers.getInits(), layers.getBody().getArguments(),
                        layers.getYield().getValues(), layers.getOuts())) {
     names[argument] = names[yielded] = names[out] = name(init);
-    carried.push_back("\"" + name(init) + "\"");
+    carried.push_back(tomlString(name(init)));
   }
   os << "\n[[block]]\nrepeat = " << layers.getCount() << "\ncarry = ["
      << llvm::join(carried, ", ") << "]\n";

@@ -3,8 +3,6 @@
 #include "lib/Import/Reader.h"
 
 #include "llvm/ADT/StringSwitch.h"
-#include <charconv>
-#include <cmath>
 
 using namespace mlir;
 using namespace modelc;
@@ -204,7 +202,7 @@ double TableReader::numberOr(StringRef key, const Default<double> &otherwise) {
   if (has(key)) {
     return number(key).value_or(otherwise.value);
   }
-  assume(key, otherwise.tomlKey, printNumber(otherwise.value), otherwise.why);
+  assume(key, otherwise.tomlKey, exactReal(otherwise.value), otherwise.why);
   return otherwise.value;
 }
 
@@ -254,20 +252,5 @@ Type modelc::parseElementType(MLIRContext *context, StringRef name) {
 std::string modelc::printElementType(Type type) {
   std::string text;
   llvm::raw_string_ostream(text) << type;
-  return text;
-}
-
-std::string modelc::printNumber(double value) {
-  char buffer[64];
-  const double magnitude = std::abs(value);
-  const bool plain = magnitude >= 1e-3 && magnitude < 1e15;
-  auto format =
-      plain ? std::chars_format::fixed : std::chars_format::scientific;
-  std::to_chars_result end =
-      std::to_chars(buffer, buffer + sizeof(buffer), value, format);
-  std::string text(buffer, end.ptr);
-  if (text.find_first_of(".e") == std::string::npos) {
-    text += ".0";
-  }
   return text;
 }

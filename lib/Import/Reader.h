@@ -6,6 +6,7 @@
 #include "lib/Dsl/Dsl.h"
 #include "lib/Import/Import.h"
 #include "lib/Support/Support.h"
+#include "lib/Text/Text.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace modelc {
@@ -134,9 +135,6 @@ Llama3Scaling readLlama3Scaling(TableReader &reader, TableReader &original,
 mlir::Type parseElementType(mlir::MLIRContext *context, llvm::StringRef name);
 /// "bf16", "f16" or "f32".
 std::string printElementType(mlir::Type type);
-
-/// A number in TOML's spelling that reads back as the same number.
-std::string printNumber(double value);
 
 /// The readers of the formats; they print what is wrong on the source's notes.
 /// Checks what the config.json of a quantised checkpoint says of its linears

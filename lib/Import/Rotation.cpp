@@ -36,8 +36,8 @@ static std::optional<double> agree(TableReader &config, TableReader &inner,
   std::optional<double> inside = inner.number(key);
   if (outside && inside && *outside != *inside) {
     config.error(key, "expected one \"" + key + "\", got " +
-                          printNumber(*outside) + " here and " +
-                          printNumber(*inside) + " in " + inner.name());
+                          exactReal(*outside) + " here and " +
+                          exactReal(*inside) + " in " + inner.name());
   }
   return inside ? inside : outside;
 }
@@ -57,7 +57,7 @@ static void checkFraction(TableReader &config, TableReader &inner) {
     TableReader &at = inner.has(kFraction) ? inner : config;
     at.error(kFraction, "expected a \"" + kFraction +
                             "\" of 1, all of each head rotated, got " +
-                            printNumber(*fraction));
+                            exactReal(*fraction));
   }
 }
 

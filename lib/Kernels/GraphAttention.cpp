@@ -1,7 +1,7 @@
 //===- GraphAttention.cpp - Launches around the cache of keys and values --===//
 
 #include "lib/Kernels/GraphLowering.h"
-#include "llvm/Support/FormatVariadic.h"
+#include "lib/Text/Text.h"
 
 using namespace mlir;
 using namespace modelc;
@@ -64,16 +64,18 @@ void GraphLowering::narrow(HeadShape &shape, Storage &cache,
 }
 
 Value GraphLowering::ropeTable(model::RopeAppendOp op, int64_t headDim) {
-  std::string source = llvm::formatv("rope head_dim {0} theta {1}", headDim,
-                                     op.getTheta().convertToDouble());
+  std::string source;
+  llvm::raw_string_ostream os(source);
+  auto put = [&](StringRef key, const APFloat &value) {
+    os << " " << key << " " << exactNumber(value.convertToDouble());
+  };
+  os << "rope head_dim " << headDim;
+  put("theta", op.getTheta());
   if (auto scaling = op.getScaling()) {
-    source +=
-        llvm::formatv(" factor {0} low_freq_factor {1} high_freq_factor {2} "
-                      "original_context {3}",
-                      scaling->getFactor().convertToDouble(),
-                      scaling->getLowFreqFactor().convertToDouble(),
-                      scaling->getHighFreqFactor().convertToDouble(),
-                      scaling->getOriginalContext());
+    put("factor", scaling->getFactor());
+    put("low_freq_factor", scaling->getLowFreqFactor());
+    put("high_freq_factor", scaling->getHighFreqFactor());
+    os << " original_context " << scaling->getOriginalContext();
   }
   int64_t positions =
       graph.getMaxContext().value_or(library.options.maxContext);

@@ -7,7 +7,7 @@
 
 #include "lib/Kernels/Formats.h"
 #include "lib/Kernels/GraphLowering.h"
-#include "llvm/Support/Format.h"
+#include "lib/Text/Text.h"
 
 using namespace mlir;
 using namespace modelc;
@@ -113,7 +113,7 @@ std::string kernels::sourceOf(model::WeightOp weight, bool isDoubled) {
     os << " largest";
   }
   if (weight.getAbsent()) {
-    os << llvm::format(" default %g", weight.getAbsent()->convertToDouble());
+    os << " default " << exactNumber(weight.getAbsent()->convertToDouble());
   }
   if (isDoubled) {
     os << " doubled";

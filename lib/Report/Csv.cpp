@@ -1,6 +1,5 @@
 #include "lib/Report/OpRows.h"
-#include "llvm/Support/Format.h"
-#include "llvm/Support/FormatVariadic.h"
+#include "lib/Text/Text.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace modelc {
@@ -20,11 +19,13 @@ static std::string field(llvm::StringRef text) {
 static void printPhase(llvm::StringRef phase, const PlanCost &plan,
                        llvm::raw_ostream &os) {
   for (const OpRow &row : opRows(plan)) {
-    os << phase << ',' << field(row.label) << ',' << field(row.kernel) << ','
-       << llvm::format("%.6g,%.6g,%.6g,%.4f,%.6g,%.6g,%.6g,%.6g,", row.count,
-                       row.seconds.bound, row.seconds.expectation, row.share,
-                       row.joules, row.memoryBytes, row.linkBytes, row.flop)
-       << field(row.limit) << "\n";
+    os << phase << ',' << field(row.label) << ',' << field(row.kernel);
+    for (double number :
+         {row.count, row.seconds.bound, row.seconds.expectation, row.share,
+          row.joules, row.memoryBytes, row.linkBytes, row.flop}) {
+      os << ',' << exactNumber(number);
+    }
+    os << ',' << field(row.limit) << "\n";
   }
 }
 

@@ -8,23 +8,25 @@
 
 #include "llvm/Support/JSON.h"
 #include "lib/Report/OpRows.h"
-#include "llvm/Support/Format.h"
+#include "lib/Text/Text.h"
 #include "llvm/Support/raw_ostream.h"
+#include <cmath>
 
 namespace modelc {
 
 using llvm::json::OStream;
 
-/// Nine digits: more than any of it is worth, and no 0.10000000000000001.
 static void put(OStream &json, llvm::StringRef key, double value) {
-  json.attributeBegin(key);
-  json.rawValue(
-      [&](llvm::raw_ostream &os) { os << llvm::format("%.9g", value); });
-  json.attributeEnd();
+  writeNumber(json, key, value);
+}
+
+/// Bytes are whole, also those that are a mean over expected contexts.
+static void putBytes(OStream &json, llvm::StringRef key, double bytes) {
+  writeNumber(json, key, std::round(bytes));
 }
 
 static void put(OStream &json, llvm::StringRef key, llvm::StringRef text) {
-  json.attribute(key, text);
+  json.attribute(key, llvm::json::fixUTF8(text));
 }
 
 /// Which view of a number.
@@ -74,13 +76,13 @@ static void writeView(OStream &json, const Report &report, View view) {
 
 static void writeMemory(OStream &json, const FitResult &memory) {
   json.attribute("fits", memory.fits);
-  put(json, "capacity_bytes", memory.capacity);
-  put(json, "weight_bytes", memory.weights);
-  put(json, "cache_bytes", memory.cache);
-  put(json, "cache_bytes_per_sequence", memory.perSequence);
-  put(json, "workspace_bytes", memory.workspace);
-  put(json, "reserved_bytes", memory.reserved);
-  put(json, "left_bytes", memory.left);
+  putBytes(json, "capacity_bytes", memory.capacity);
+  putBytes(json, "weight_bytes", memory.weights);
+  putBytes(json, "cache_bytes", memory.cache);
+  putBytes(json, "cache_bytes_per_sequence", memory.perSequence);
+  putBytes(json, "workspace_bytes", memory.workspace);
+  putBytes(json, "reserved_bytes", memory.reserved);
+  putBytes(json, "left_bytes", memory.left);
   put(json, "max_sequences", memory.maxSequences);
 }
 
@@ -100,8 +102,8 @@ static void writePlan(OStream &json, const PlanCost &plan) {
         put(json, "expectation_s", row.seconds.expectation);
         put(json, "share", row.share);
         put(json, "joules", row.joules);
-        put(json, "memory_bytes", row.memoryBytes);
-        put(json, "link_bytes", row.linkBytes);
+        putBytes(json, "memory_bytes", row.memoryBytes);
+        putBytes(json, "link_bytes", row.linkBytes);
         put(json, "flop", row.flop);
         put(json, "limit", row.limit);
       });

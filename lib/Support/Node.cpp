@@ -1,6 +1,6 @@
 #include "lib/Support/Support.h"
+#include "lib/Text/Text.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace modelc {
@@ -51,11 +51,10 @@ static void printNode(const Node &node, llvm::raw_ostream &os) {
     os << node.integer;
     return;
   case Node::Kind::Float:
-    os << llvm::format("%.15g", node.number);
+    os << exactNumber(node.number);
     return;
   case Node::Kind::String:
-    os << '"';
-    os.write_escaped(node.string) << '"';
+    os << tomlString(node.string);
     return;
   case Node::Kind::Array:
     os << '[';
