@@ -4,6 +4,7 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/Interfaces/FunctionImplementation.h"
+#include "llvm/Support/JSON.h"
 
 using namespace mlir;
 using namespace modelc::model;
@@ -154,6 +155,11 @@ static LogicalResult verifyName(WeightOp op, StringRef name) {
   if (!inLayers && name.contains(kLayerPlaceholder)) {
     return op.emitOpError("expected '{layer}' in '")
            << name << "' only inside 'model.layers'";
+  }
+  if (name.contains('\0') || !llvm::json::isUTF8(name)) {
+    return op.emitOpError("expected the name of a tensor in UTF-8, without a "
+                          "zero byte, got ")
+           << StringAttr::get(op.getContext(), name);
   }
   StringRef rest = name;
   for (size_t open = rest.find('{'); open != StringRef::npos;

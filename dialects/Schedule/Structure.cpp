@@ -103,12 +103,45 @@ void KernelOp::print(OpAsmPrinter &printer) {
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
 }
 
+/// What may stand as the symbol of a kernel, the name of its op or of an
+/// argument: they become names in other languages, and of files.
+static bool isKernelName(StringRef name) {
+  constexpr size_t kLongest = 200;
+  return !name.empty() && name.size() <= kLongest && !llvm::isDigit(name[0]) &&
+         llvm::all_of(name,
+                      [](char c) { return llvm::isAlnum(c) || c == '_'; });
+}
+
+static LogicalResult verifyNames(KernelOp kernel) {
+  SmallVector<StringRef> names(
+      kernel.getArgNames().getAsValueRange<StringAttr>());
+  for (auto [i, name] : llvm::enumerate(names)) {
+    if (llvm::is_contained(ArrayRef(names).take_front(i), name)) {
+      return kernel.emitOpError("expected arguments of different names, got '")
+             << name << "' twice";
+    }
+  }
+  names.push_back(kernel.getSymName());
+  names.push_back(kernel.getOpName().value_or(kernel.getSymName()));
+  for (StringRef name : names) {
+    if (!isKernelName(name)) {
+      return kernel.emitOpError("expected a name of letters, digits and '_', "
+                                "no digit first and 200 at most, got '")
+             << name << "'";
+    }
+  }
+  return success();
+}
+
 LogicalResult KernelOp::verify() {
   Block &entry = getEntry();
   if (getArgNames().size() != entry.getNumArguments()) {
     return emitOpError("expected one name for each of the ")
            << entry.getNumArguments() << " arguments, got "
            << getArgNames().size();
+  }
+  if (failed(verifyNames(*this))) {
+    return failure();
   }
   unsigned grids = llvm::count_if(entry.getOps<LoopOp>(), [](LoopOp loop) {
     return loop.getKind() == LoopKind::Workgroups;
@@ -119,8 +152,9 @@ LogicalResult KernelOp::verify() {
   }
   for (Attribute attribute : getGuard()) {
     auto range = cast<RangeAttr>(attribute);
-    bool known = llvm::any_of(getArgNames(), [&](Attribute name) {
-      return cast<StringAttr>(name).getValue() == range.getArgument();
+    bool known = llvm::any_of(entry.getArguments(), [&](BlockArgument size) {
+      return getArgumentName(size.getArgNumber()) == range.getArgument() &&
+             !isa<BufferType>(size.getType());
     });
     if (!known) {
       return emitOpError("expected an argument of the kernel in the guard, got "

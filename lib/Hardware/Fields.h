@@ -78,12 +78,24 @@ llvm::LogicalResult readValue(const Node &node, llvm::StringRef unit,
 llvm::LogicalResult readValue(const Node &node, llvm::StringRef unit,
                               Grade &value, std::string &why);
 
+/// Whether a text may become a name in emitted text, or a part of a path below
+/// a package.
+bool isPlainText(llvm::StringRef text);
+
 /// Reads a value and checks its range.
 template <typename T>
 llvm::LogicalResult readChecked(const Node &node, llvm::StringRef unit,
                                 Need need, T &value, std::string &why) {
   if (llvm::failed(readValue(node, unit, value, why))) {
     return llvm::failure();
+  }
+  if constexpr (std::is_same_v<T, std::string>) {
+    if (!isPlainText(value)) {
+      why = "expected letters, digits, spaces and any of _.,:+-/ but \"..\", "
+            "got " +
+            node.print();
+      return llvm::failure();
+    }
   }
   if constexpr (std::is_same_v<T, double> || std::is_same_v<T, int64_t>) {
     bool isPositive = need == Need::Positive || need == Need::Fraction;

@@ -1,4 +1,6 @@
 #include "lib/Hardware/Fields.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include <cmath>
 
 namespace modelc {
@@ -64,6 +66,12 @@ llvm::LogicalResult readValue(const Node &node, llvm::StringRef unit,
                               std::string &value, std::string &why) {
   value = node.string;
   return node.isString() ? llvm::success() : expected("a string", node, why);
+}
+
+bool isPlainText(llvm::StringRef text) {
+  return !text.contains("..") && llvm::all_of(text, [](char c) {
+    return llvm::isAlnum(c) || llvm::StringRef(" _.,:+-/").contains(c);
+  });
 }
 
 template <typename T>

@@ -11,6 +11,7 @@
 #include "lib/Kernels/Kernels.h"
 #include "lib/Kernels/NamedMachine.h"
 #include "lib/Kernels/Settings.h"
+#include "lib/Text/Text.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Pass/Pass.h"
 
@@ -356,6 +357,11 @@ void KernelsBuildPass::runOnOperation() {
   }
   std::string name = symbol.empty() ? family : symbol;
   llvm::replace(name, '-', '_');
+  if (!isName(name)) {
+    module.emitError("expected a symbol of letters, digits and '_', got '")
+        << name << "'";
+    return signalPassFailure();
+  }
   found->second({builder, {name, name, ""}, settings, builder.getBF16Type()});
   if (failed(settings.finish(module))) {
     signalPassFailure();

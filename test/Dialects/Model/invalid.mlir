@@ -38,6 +38,22 @@ model.graph @placeholder() -> tensor<64xbf16> {
 
 // -----
 
+model.graph @weight_name() {
+  // expected-error@+1 {{expected the name of a tensor in UTF-8, without a zero byte, got}}
+  %w = model.weight ["a\FF"] : tensor<64xbf16>
+  model.return
+}
+
+// -----
+
+model.graph @weight_name() {
+  // expected-error@+1 {{expected the name of a tensor in UTF-8, without a zero byte, got}}
+  %w = model.weight ["a\00b"] : tensor<64xbf16>
+  model.return
+}
+
+// -----
+
 model.graph @unknown_placeholder() -> tensor<64xbf16> {
   // expected-error@+1 {{expected '{layer}' as the only placeholder in the name of a tensor, got 'a.{expert}.b'}}
   %w = model.weight ["a.{expert}.b"] : tensor<64xbf16>

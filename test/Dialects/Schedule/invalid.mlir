@@ -7,6 +7,42 @@ schedule.kernel @no_grid(%m: index) guard [] {
 
 // -----
 
+// expected-error @+1 {{expected a name of letters, digits and '_', no digit first and 200 at most, got 'no"name'}}
+schedule.kernel @"no\22name"(%m: index) guard [] {
+  %c0 = arith.constant 0 : index
+  schedule.loop (%i) = (%c0) to (%m) on workgroups {
+  }
+}
+
+// -----
+
+// expected-error @+1 {{expected a name of letters, digits and '_', no digit first and 200 at most, got 'a b'}}
+schedule.kernel @name(%m: index) guard [] attributes {op_name = "a b"} {
+  %c0 = arith.constant 0 : index
+  schedule.loop (%i) = (%c0) to (%m) on workgroups {
+  }
+}
+
+// -----
+
+// expected-error @+1 {{no digit first and 200 at most, got '0'}}
+schedule.kernel @name(%0: index) guard [] {
+  %c0 = arith.constant 0 : index
+  schedule.loop (%i) = (%c0) to (%0) on workgroups {
+  }
+}
+
+// -----
+
+// expected-error @+1 {{expected arguments of different names, got 'm' twice}}
+schedule.kernel @name(%m: index, %n: index) guard [] attributes {arg_names = ["m", "m"]} {
+  %c0 = arith.constant 0 : index
+  schedule.loop (%i) = (%c0) to (%m) on workgroups {
+  }
+}
+
+// -----
+
 // expected-error @+1 {{expected an argument of the kernel in the guard, got 'n'}}
 schedule.kernel @guard_names_nothing(%m: index) guard [#schedule.range<"n", 1 to 4>] {
   %c0 = arith.constant 0 : index
