@@ -1,4 +1,5 @@
 #include "lib/Emit/HostKernels.h"
+#include "lib/Text/Text.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Matchers.h"
@@ -30,12 +31,36 @@ std::string modelc::hostType(Type type) {
   return "MC_" + StringRef(typeName(type)).upper();
 }
 
-std::string modelc::identifier(StringRef text) {
-  std::string name;
-  for (char c : text) {
-    name += llvm::isAlnum(c) ? c : '_';
+/// What generated functions have in scope, and what they call.
+static constexpr StringLiteral kReserved =
+    "Box Buffer Kernel KernelTable Run TensorMap aligned at base bytes ceilDiv "
+    "count floorDiv isIn kKernels layer maximum minimum modelc modelc_host "
+    "prepare run select sizeCount sizes std stream tensors workspace";
+
+HostNames::HostNames() {
+  for (StringRef word : llvm::split(kReserved, ' ')) {
+    taken.insert(word);
   }
-  return name.empty() || llvm::isDigit(name[0]) ? "_" + name : name;
+}
+
+std::string HostNames::fresh(StringRef wish) {
+  std::string base = nameFrom(wish);
+  // Functions and variables that are named after others.
+  auto isBefore = [&](StringRef part) {
+    return StringRef(base).starts_with(part);
+  };
+  auto isBehind = [&](StringRef part) {
+    return StringRef(base).ends_with(part);
+  };
+  if (llvm::any_of(ArrayRef<StringRef>{"choose_", "launch_"}, isBefore) ||
+      llvm::any_of(ArrayRef<StringRef>{"Map", "OfPeers"}, isBehind)) {
+    base += "_";
+  }
+  std::string name = base;
+  for (int i = 2; !taken.insert(name).second; ++i) {
+    name = base + "_" + std::to_string(i);
+  }
+  return name;
 }
 
 std::string modelc::guardText(KernelOp kernel) {
@@ -174,9 +199,13 @@ static FailureOr<HostKernel> describeKernel(KernelOp op, const Target &target) {
                   target.copy.laneContiguous;
   kernel.dynamicBytes = declares ? 0 : kernel.sharedBytes;
   kernel.cluster = op.getCluster().value_or(1);
+  HostNames names;
+  for (unsigned i = 0; i < op.getEntry().getNumArguments(); ++i) {
+    kernel.hostNames.push_back(names.fresh(kernel.argumentName(i)));
+  }
   for (unsigned argument : kernel.sizeArguments()) {
     kernel.sizes.add(op.getEntry().getArgument(argument),
-                     identifier(kernel.argumentName(argument)));
+                     kernel.hostNames[argument]);
   }
   FailureOr<std::string> grid =
       gridOf(op.getGrid(), kernel.sizes, target, kernel.cluster);
@@ -244,7 +273,7 @@ static void addChoice(HostModule &module, ArrayRef<unsigned> kernels) {
   };
   auto home = llvm::find_if(module.choices, isHome);
   if (home == module.choices.end()) {
-    std::string name = "choose_" + identifier(opName);
+    std::string name = "choose_" + opName.str();
     auto isSame = [&](const HostChoice &other) {
       return other.opName == opName;
     };

@@ -12,14 +12,27 @@
 #include "lib/Emit/Emit.h"
 #include "lib/Emit/HostSizes.h"
 #include "lib/Emit/Interface.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace modelc {
+
+/// Names of the variables of a function of the host library, each once, apart
+/// from those that the library has itself.
+class HostNames {
+public:
+  HostNames();
+  std::string fresh(llvm::StringRef wish);
+
+private:
+  llvm::StringSet<> taken;
+};
 
 /// One kernel and how it is launched.
 struct HostKernel {
   schedule::KernelOp op;
   KernelInterface interface;
   std::string symbol, opName;
+  std::vector<std::string> hostNames; ///< of the arguments, as variables
   std::string grid; ///< workgroups, an expression over its size arguments
   int64_t threads = 0, sharedBytes = 0, cluster = 1;
   int64_t dynamicBytes = 0; ///< of the shared memory, what the launch asks for
@@ -67,9 +80,6 @@ std::string typeName(mlir::Type type);
 
 /// "m in [1, 64], k a multiple of 8": the guard in words.
 std::string guardText(schedule::KernelOp kernel);
-
-/// A name that C accepts, from any text.
-std::string identifier(llvm::StringRef text);
 
 /// Path of a kernel's binary in the package.
 std::string binaryPath(llvm::StringRef symbol, const Target &target);

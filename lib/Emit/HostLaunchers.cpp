@@ -1,6 +1,7 @@
 //===- HostLaunchers.cpp - Kernels, choices and ops of the host library ---===//
 
 #include "lib/Emit/HostText.h"
+#include "lib/Text/Text.h"
 
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/StringExtras.h"
@@ -35,18 +36,10 @@ void modelc::printBinding(llvm::raw_ostream &os, const BindingText &binding) {
   for (int64_t extent : binding.shape) {
     shape.push_back(extent < 0 ? "MC_ANY" : std::to_string(extent));
   }
-  std::string source = "nullptr";
-  if (!binding.source.empty()) {
-    source = "\"";
-    for (char c : binding.source) {
-      source += (c == '"' || c == '\\' ? "\\" : "") + std::string(1, c);
-    }
-    source += "\"";
-  }
-  os << "    {\"" << binding.name << "\", " << binding.role << ", " << source
-     << ", " << binding.type << ", " << shape.size() << ", {"
-     << llvm::join(shape, ", ") << "}, " << binding.first << ", "
-     << binding.count << "},\n";
+  os << "    {" << cString(binding.name) << ", " << binding.role << ", "
+     << (binding.source.empty() ? "nullptr" : cString(binding.source)) << ", "
+     << binding.type << ", " << shape.size() << ", {" << llvm::join(shape, ", ")
+     << "}, " << binding.first << ", " << binding.count << "},\n";
 }
 
 std::string modelc::peerTable(StringRef name) {
@@ -68,9 +61,9 @@ void modelc::printKernelTable(llvm::raw_ostream &os, const HostModule &kernels,
   os << "};\n\n// Symbol, binary, threads, bytes of shared memory, workgroups "
         "of a cluster.\nconst Kernel kKernels[] = {\n";
   for (const HostKernel &kernel : kernels.kernels) {
-    os << "    {\"" << kernel.symbol << "\", \""
-       << binaryPath(kernel.symbol, target) << "\", " << kernel.threads << ", "
-       << kernel.dynamicBytes << ", " << kernel.cluster << "},\n";
+    os << "    {" << cString(kernel.symbol) << ", "
+       << cString(binaryPath(kernel.symbol, target)) << ", " << kernel.threads
+       << ", " << kernel.dynamicBytes << ", " << kernel.cluster << "},\n";
   }
   os << "};\n";
 }
@@ -87,7 +80,7 @@ static std::string parameterList(const HostKernel &kernel) {
   for (BlockArgument argument : op.getEntry().getArguments()) {
     unsigned i = argument.getArgNumber();
     bool isBuffer = isa<BufferType>(argument.getType());
-    std::string name = identifier(kernel.argumentName(i));
+    const std::string &name = kernel.hostNames[i];
     list += (isBuffer ? ", Buffer " : ", int64_t ") + name;
     if (isBuffer && kernel.isPeer(i)) {
       list += ", Buffer " + peerTable(name);
@@ -100,7 +93,7 @@ static std::string parameterList(const HostKernel &kernel) {
 static FailureOr<std::string> extentText(const HostKernel &kernel,
                                          unsigned argument, int64_t dimension) {
   int64_t extent = kernel.bufferType(argument).getShape()[dimension];
-  std::string name = identifier(kernel.argumentName(argument));
+  const std::string &name = kernel.hostNames[argument];
   if (extent >= 0) {
     return std::to_string(extent);
   }
@@ -111,7 +104,7 @@ static FailureOr<std::string> extentText(const HostKernel &kernel,
   for (Attribute attribute : op.getExtents().value_or(ArrayAttr())) {
     auto bound = cast<DenseI64ArrayAttr>(attribute).asArrayRef();
     if (bound[0] == argument && bound[1] == dimension) {
-      return identifier(kernel.argumentName(bound[2]));
+      return kernel.hostNames[bound[2]];
     }
   }
   return op.emitOpError("expected 'extents' to bind dimension ")
@@ -122,7 +115,7 @@ static FailureOr<std::string> extentText(const HostKernel &kernel,
 static FailureOr<std::string> mapText(const HostKernel &kernel,
                                       const BoxMap &map) {
   BufferType type = kernel.bufferType(map.argument);
-  std::string name = identifier(kernel.argumentName(map.argument));
+  const std::string &name = kernel.hostNames[map.argument];
   SmallVector<std::string> sizes, box;
   std::string end;
   for (int64_t dimension = type.getRank() - 1; dimension >= 0; --dimension) {
@@ -151,15 +144,16 @@ static FailureOr<std::string> mapText(const HostKernel &kernel,
 
 static LogicalResult printLauncher(llvm::raw_ostream &os,
                                    const HostKernel &kernel) {
-  os << "\n/// " << guardText(kernel.op) << ".\n"
+  os << "\n"
+     << lineComment(guardText(kernel.op) + ".") << "\n"
      << wrapped("void launch_" + kernel.symbol + "(", {parameterList(kernel)},
                 ") {", 4)
      << "\n";
   SmallVector<std::string> arguments = {"k_" + kernel.symbol, kernel.grid};
   for (const Parameter &parameter : kernel.interface.parameters) {
-    std::string name = identifier(parameter.kind == Parameter::Kind::Map
-                                      ? parameter.name
-                                      : kernel.argumentName(parameter.index));
+    std::string name = parameter.kind == Parameter::Kind::Map
+                           ? nameFrom(parameter.name)
+                           : kernel.hostNames[parameter.index];
     switch (parameter.kind) {
     case Parameter::Kind::Buffer:
       arguments.push_back(name + ".data");
@@ -202,13 +196,18 @@ LogicalResult modelc::printLaunchers(llvm::raw_ostream &os,
 
 /// "isIn(m, 1, 64) && (isIn(k, 64, 8192, 64) || isIn(k, 16384, 16384))"; empty:
 /// always.
-static std::string guardCode(KernelOp kernel) {
+static std::string guardCode(const HostKernel &kernel) {
   SmallVector<std::string> conditions;
-  SmallVector<SizeDemand> demands = kernel.getDemands();
+  SmallVector<unsigned> sizes = kernel.sizeArguments();
+  KernelOp op = kernel.op;
+  SmallVector<SizeDemand> demands = op.getDemands();
   for (const SizeDemand &demand : demands) {
+    const unsigned *size = llvm::find_if(sizes, [&](unsigned argument) {
+      return kernel.argumentName(argument) == demand.argument;
+    });
     SmallVector<std::string> ranges;
     for (RangeAttr range : demand.ranges) {
-      std::string text = "isIn(" + identifier(demand.argument) + ", " +
+      std::string text = "isIn(" + kernel.hostNames[*size] + ", " +
                          std::to_string(range.getMinimum()) + ", " +
                          std::to_string(range.getMaximum());
       if (range.getMultiple() != 1) {
@@ -228,7 +227,7 @@ static SmallVector<std::string> passedOn(const HostKernel &kernel) {
   SmallVector<std::string> names = {"run"};
   KernelOp op = kernel.op;
   for (unsigned i = 0; i < op.getEntry().getNumArguments(); ++i) {
-    names.push_back(identifier(kernel.argumentName(i)));
+    names.push_back(kernel.hostNames[i]);
     if (isa<BufferType>(op.getEntry().getArgument(i).getType()) &&
         kernel.isPeer(i)) {
       names.push_back(peerTable(names.back()));
@@ -245,7 +244,7 @@ static void printChoice(llvm::raw_ostream &os, const HostChoice &choice,
      << "\n";
   for (unsigned number : choice.kernels) {
     const HostKernel &kernel = kernels.kernels[number];
-    std::string guard = guardCode(kernel.op);
+    std::string guard = guardCode(kernel);
     std::string call = wrapped("return launch_" + kernel.symbol + "(",
                                passedOn(first), ");", 8);
     if (guard.empty()) {
@@ -256,10 +255,11 @@ static void printChoice(llvm::raw_ostream &os, const HostChoice &choice,
   }
   SmallVector<std::string> sizes;
   for (unsigned argument : first.sizeArguments()) {
-    std::string name = identifier(first.argumentName(argument));
-    sizes.push_back("{\"" + name + "\", " + name + "}");
+    sizes.push_back("{" + cString(first.argumentName(argument)) + ", " +
+                    first.hostNames[argument] + "}");
   }
-  os << wrapped("  run.noKernel(\"" + choice.opName + "\", {", sizes, "});", 15)
+  os << wrapped("  run.noKernel(" + cString(choice.opName) + ", {", sizes,
+                "});", 15)
      << "\n}\n";
 }
 
@@ -332,10 +332,10 @@ void modelc::printOps(llvm::raw_ostream &os, const HostModule &kernels) {
             << ")) {\n    " << callOnTensors(choice, kernel)
             << "\n    return run.result();\n  }\n";
     }
-    os << "\nint modelc_" << identifier(name)
+    os << "\nint modelc_" << name
        << "(const mc_tensor *tensors, int count,\n    const int64_t *sizes, "
-          "int sizeCount, void *, void *stream) {\n  Run run(\""
-       << identifier(name) << "\", stream);\n"
+          "int sizeCount, void *, void *stream) {\n  Run run("
+       << cString(name) << ", stream);\n"
        << body << "  return run.noMatch();\n}\n";
   }
 }

@@ -1,30 +1,13 @@
 #include "lib/Emit/HostPlan.h"
+#include "lib/Text/Text.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using namespace modelc;
 using namespace modelc::schedule;
-
-namespace {
-/// Names sizes and buffers once each.
-class FreshNames {
-public:
-  std::string fresh(StringRef wish) {
-    std::string base = identifier(wish), name = base;
-    for (int i = 2; !taken.insert(name).second; ++i) {
-      name = base + "_" + std::to_string(i);
-    }
-    return name;
-  }
-
-private:
-  llvm::StringSet<> taken;
-};
-} // namespace
 
 /// The words of a list of tensor names that say what they are: of the first,
 /// those behind the layer, without "weight".
@@ -193,7 +176,7 @@ HostPlan::extents(const HostBuffer &buffer) const {
 }
 
 /// Sizes before all loops that are used more than once, or named, get a name.
-static LogicalResult nameSizes(HostPlan &plan, FreshNames &names) {
+static LogicalResult nameSizes(HostPlan &plan, HostNames &names) {
   unsigned count = 0;
   for (Operation &op : plan.op.getBody().front()) {
     bool isSize = isa_and_nonnull<arith::ArithDialect>(op.getDialect()) &&
@@ -216,11 +199,16 @@ static LogicalResult nameSizes(HostPlan &plan, FreshNames &names) {
 }
 
 FailureOr<HostPlan> HostPlan::of(func::FuncOp op, const HostModule &kernels) {
+  if (!isName(op.getSymName())) {
+    return op.emitOpError("expected a plan to be named by letters, digits and "
+                          "'_', got '")
+           << op.getSymName() << "'";
+  }
   HostPlan plan;
   plan.op = op;
-  plan.name = identifier(op.getSymName());
+  plan.name = op.getSymName().str();
   plan.ranks = ranksOf(op);
-  FreshNames names;
+  HostNames names;
   auto argumentNames = op->getAttrOfType<ArrayAttr>("arg_names");
   for (BlockArgument argument : op.getArguments()) {
     unsigned i = argument.getArgNumber();

@@ -1,6 +1,7 @@
 //===- HostPlanText.cpp - Plans of the host library -----------------------===//
 
 #include "lib/Emit/HostText.h"
+#include "lib/Text/Text.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
@@ -104,7 +105,7 @@ LogicalResult PlanPrinter::printCollective(CollectiveOp op) {
     return op.emitOpError("expected 'all_reduce', got '")
            << op.getVerb() << "'";
   }
-  os << pad() << "run.step(\"" << op.getLabel().value_or(op.getVerb()) << "\""
+  os << pad() << "run.step(" << cString(op.getLabel().value_or(op.getVerb()))
      << (layer.empty() ? "" : ", " + layer) << ");\n"
      << pad() << "run.allReduce(" << buffer.name << ".data, "
      << hostType(buffer.type().getElementType()) << ", " << productText(factors)
@@ -130,7 +131,7 @@ LogicalResult PlanPrinter::printLoop(LoopOp op) {
   }
   std::string outer = layer;
   auto name = dyn_cast<NameLoc>(op.getInductionVars()[0].getLoc());
-  layer = name         ? identifier(name.getName())
+  layer = name         ? nameFrom(name.getName())
           : depth == 1 ? "layer"
                        : "index" + std::to_string(depth);
   sizes.add(op.getInductionVars()[0], layer);
@@ -180,7 +181,7 @@ static bool isSameMemory(Type buffer, Type ofKernel) {
 LogicalResult PlanPrinter::printLaunch(LaunchOp op) {
   const HostChoice &choice = kernels.choiceOf(op);
   const HostKernel &kernel = choice.first(kernels.kernels);
-  os << pad() << "run.step(\"" << op.getLabel().value_or(choice.opName) << "\""
+  os << pad() << "run.step(" << cString(op.getLabel().value_or(choice.opName))
      << (layer.empty() ? "" : ", " + layer) << ");\n";
   SmallVector<std::string> arguments = {"run"};
   for (auto [i, argument] : llvm::enumerate(op.getArguments())) {
@@ -317,8 +318,8 @@ LogicalResult modelc::printPlan(llvm::raw_ostream &os, const HostPlan &plan,
      << ";\n  return " << plan.name << "_bindings;\n}\n\nint modelc_"
      << plan.name
      << "(const mc_tensor *tensors, int count,\n    const int64_t *sizes, int "
-        "sizeCount, void *workspace, void *stream) {\n  Run run(\""
-     << plan.name << "\", stream);\n  if (!run.hasCounts(count, "
+        "sizeCount, void *workspace, void *stream) {\n  Run run("
+     << cString(plan.name) << ", stream);\n  if (!run.hasCounts(count, "
      << plan.tensorCount << ", sizeCount, " << plan.sizeNames.size()
      << ") ||\n      !run.hasBindings(tensors, " << plan.name << "_bindings, "
      << bindingCount(plan) << ")) {\n    return run.result();\n  }\n"

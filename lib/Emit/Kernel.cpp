@@ -2,6 +2,7 @@
 
 #include "lib/Emit/HostKernels.h"
 #include "lib/Emit/Printer.h"
+#include "lib/Text/Text.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -31,16 +32,17 @@ void KernelPrinter::close(const Twine &text) {
 //===----------------------------------------------------------------------===//
 
 std::string KernelPrinter::headerComment() {
-  std::string text = "// ";
-  text += kernel.getOpName().value_or(kernel.getSymName()).str();
-  text +=
-      " for " + target.identity.product + " (" + target.identity.isa + ")\n";
+  StringRef name = kernel.getOpName().value_or(kernel.getSymName());
+  std::string text = lineComment(name + " for " + target.identity.product +
+                                 " (" + target.identity.isa + ")") +
+                     "\n";
+  auto add = [&](const Twine &fact) { text += lineComment(fact) + "\n"; };
   if (kernel.getNote()) {
-    text += "//   schedule   " + kernel.getNote()->str() + "\n";
+    add("  schedule   " + *kernel.getNote());
   }
-  text += "//   guard      " + guardText(kernel) + "\n";
+  add("  guard      " + guardText(kernel));
   if (!options.prediction.empty()) {
-    text += "//   predicted  " + options.prediction + "\n";
+    add("  predicted  " + options.prediction);
   }
   return text;
 }
@@ -147,6 +149,10 @@ FailureOr<std::string> KernelPrinter::print() {
     return kernel.emitOpError("expected the final form, got the plain one; run "
                               "the passes first");
   }
+  if (!isName(kernel.getSymName())) {
+    return kernel.emitOpError("expected a name that is no word of C++, got '")
+           << kernel.getSymName() << "'";
+  }
   FailureOr<KernelInterface> known = KernelInterface::of(kernel);
   if (failed(known)) {
     return failure();
@@ -169,8 +175,8 @@ FailureOr<std::string> KernelPrinter::print() {
   if (kernel.getTensorColumns()) {
     line("freeTensor<" + columnsText() + ">(tensor);");
   }
-  return headerComment() + "#include \"" + target.identity.prelude +
-         "\"\n\nnamespace modelc {\n\n" + signature() + usings + body +
+  return headerComment() + cInclude(target.identity.prelude) +
+         "\nnamespace modelc {\n\n" + signature() + usings + body +
          "}\n\n} // namespace modelc\n";
 }
 

@@ -1,6 +1,7 @@
 //===- Loops.cpp - Blocks, loops, conditions, roles -----------------------===//
 
 #include "lib/Emit/Printer.h"
+#include "lib/Text/Text.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -210,11 +211,10 @@ void KernelPrinter::syncLate(LoopOp loop, bool isBefore) {
   if (groups == 1) {
     return;
   }
-  int64_t first = kernel.getWaves() / groups;
-  open("if (waveId() " + Twine(isBefore ? ">=" : "<") + " " + Twine(first) +
-       ") { // " +
-       (isBefore ? "these waves move while the others multiply"
-                 : "all meet again"));
+  std::string why = isBefore ? "these waves move while the others multiply"
+                             : "all meet again";
+  open(Twine(isBefore ? "if (waveId() >= " : "if (waveId() < ") +
+       Twine(kernel.getWaves() / groups) + ") { " + lineComment(why));
   line("syncOnly();");
   close();
 }
@@ -356,7 +356,8 @@ void KernelPrinter::openRole(RoleOp role) {
           ? ""
           : "if (" + waveName + " < " +
                 std::to_string(role.getFirst() + role.getWaves()) + ") ";
-  open((isFirst ? "" : "} else ") + condition + "{ // role: " + role.getName());
+  open((isFirst ? "" : "} else ") + condition + "{ " +
+       lineComment("role: " + role.getName()));
 }
 
 LogicalResult

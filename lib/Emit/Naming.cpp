@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Emit/Printer.h"
+#include "lib/Text/Text.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/StringExtras.h"
@@ -14,23 +15,17 @@ using namespace mlir;
 using namespace modelc;
 using namespace modelc::schedule;
 
-/// What the emitted text calls, and words of the language.
+/// What the emitted text calls.
 static constexpr StringLiteral kReserved =
-    "absolute addTile arrive auto awaitEarlierKernels bf16 bf16x2 bf16x32 "
-    "bitsAs bool break case "
-    "ceil ceilDiv char chipletOrder columns computeFirst const continue "
-    "copyBox copySign copyTile cos default delete do double e2m3x32 e3m2x32 "
-    "e4m3x4 e8m0x4 else erf exp exp2 f16 f32x2 f32x32 f4x2 f8 false fill "
-    "float floor floorDiv fma for forEach groupedOrder i i64x2 i64x3 if "
-    "inline int int64_t isAny kInfinity kNaN laneId loadScalar loadShared "
-    "loadTensor loadTile log log2 long lookup maximum minimum mma new offset "
-    "operator power reduce register relayout return roundEven rows rsqrt "
-    "shared short signed sin sizeof sqrt startNextKernel static storeScalar "
-    "storeShared "
-    "storeTile struct switch sync tanhOf template tensor this threadId "
-    "toBf16 toE2m3x32 toE3m2x32 toF16 toF4x2 toF8 toFloat true typename "
-    "uniformWaveId union unroll unsigned using view void waveId while "
-    "workgroupCount workgroupId";
+    "absolute addTile arrive awaitEarlierKernels bf16 bf16x2 bf16x32 bitsAs "
+    "ceil ceilDiv chipletOrder columns computeFirst copyBox copySign copyTile "
+    "cos e2m3x32 e3m2x32 e4m3x4 e8m0x4 erf exp exp2 f16 f32x2 f32x32 f4x2 f8 "
+    "fill floor floorDiv fma forEach groupedOrder i i64x2 i64x3 int64_t isAny "
+    "kInfinity kNaN laneId loadScalar loadShared loadTensor loadTile log log2 "
+    "lookup maximum minimum mma offset power reduce relayout roundEven rows "
+    "rsqrt shared sin sqrt startNextKernel storeScalar storeShared storeTile "
+    "sync tanhOf tensor threadId toBf16 toE2m3x32 toE3m2x32 toF16 toF4x2 toF8 "
+    "toFloat uniformWaveId unroll view waveId workgroupCount workgroupId";
 
 Names::Names() {
   for (StringRef word : llvm::split(kReserved, ' ')) {
@@ -44,7 +39,7 @@ std::string Names::fresh(StringRef wish) {
     base = "value" + base;
   }
   std::string name = base;
-  for (unsigned i = 2; !taken.insert(name).second; ++i) {
+  for (unsigned i = 2; !isName(name) || !taken.insert(name).second; ++i) {
     name = base + std::to_string(i);
   }
   if (!scopes.empty()) {

@@ -145,8 +145,11 @@ modelc::emitPackage(ModuleOp module, const Target &target,
   }
   FailureOr<std::string> manifest =
       emitManifest(module, target, files, options);
+  if (failed(manifest)) {
+    return failure();
+  }
   FailureOr<std::vector<PackageFile>> host = emitHostLibrary(module, target);
-  if (failed(manifest) || failed(host) ||
+  if (failed(host) ||
       failed(addPreludes(module, target, options.targetsFolder, files)) ||
       failed(addHostFiles(module, target, options.targetsFolder, files))) {
     return failure();

@@ -1,6 +1,7 @@
 #include "lib/Report/Figures.h"
 #include "lib/Report/OpRows.h"
 #include "lib/Support/Support.h"
+#include "lib/Text/Text.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -10,7 +11,7 @@ static void printStep(const PlanCost &plan, const StepCost &step,
                       const Target &target, llvm::raw_ostream &os) {
   const KernelCost &cost = step.cost;
   double all = step.count * cost.expectation.seconds;
-  os << step.label << " in " << plan.name << ": "
+  os << oneLine(step.label) << " in " << plan.name << ": "
      << (step.collective ? "collective " : "kernel ") << cost.name << ", "
      << formatQuantity(step.count, "") << " x "
      << formatQuantity(cost.expectation.seconds, "s", 4) << " = "

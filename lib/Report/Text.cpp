@@ -1,5 +1,6 @@
 //===- Text.cpp - Tables for a terminal -----------------------------------===//
 
+#include "lib/Text/Text.h"
 #include "lib/Report/OpRows.h"
 #include "lib/Support/Support.h"
 #include "llvm/ADT/StringExtras.h"
@@ -13,7 +14,12 @@ namespace {
 /// begin at the left, numbers end at the right.
 class Table {
 public:
-  void add(std::vector<std::string> cells) { rows.push_back(std::move(cells)); }
+  void add(const std::vector<std::string> &cells) {
+    std::vector<std::string> &row = rows.emplace_back();
+    for (const std::string &cell : cells) {
+      row.push_back(oneLine(cell));
+    }
+  }
   void print(llvm::raw_ostream &os) const;
 
 private:

@@ -1,4 +1,5 @@
 #include "lib/Support/Support.h"
+#include "lib/Text/Text.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
@@ -39,7 +40,7 @@ Place SourceFile::placeOf(size_t offset, unsigned length) const {
 
 static void print(const SourceFile &file, llvm::raw_ostream &os, Place at,
                   llvm::SourceMgr::DiagKind kind, const llvm::Twine &message) {
-  std::string text = message.str();
+  std::string text = oneLine(message.str());
   // Without a line, SMDiagnostic prints the file and the message only.
   if (at.line == 0) {
     llvm::SMDiagnostic(file.name(), kind, text).print("", os, os.has_colors());

@@ -3,11 +3,26 @@
 #define MODELC_HOST_SOURCE_H
 
 #include <cstdint>
+#include <cstdlib>
 #include <sstream>
 #include <string>
 #include <vector>
 
 namespace modelc_host {
+
+/// The name that a text between quotes means: two backslashes are one,
+/// and one with two hexadecimal digits is the byte that they say.
+inline std::string unescaped(const std::string &text) {
+  std::string name;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const bool isByte = text[i] == '\\' && text.compare(i + 1, 1, "\\") != 0;
+    i += text[i] == '\\';
+    name += isByte ? static_cast<char>(
+                         std::strtol(text.substr(i++, 2).c_str(), nullptr, 16))
+                   : text[i];
+  }
+  return name;
+}
 
 /// One tensor of the checkpoint, and the part of it that a rank has.
 struct SourcePart {
@@ -95,9 +110,8 @@ private:
         break;
       }
       SourcePart part;
-      part.name = text.substr(open + 1, close - open - 1);
-      const size_t hole = part.name.find("{layer}");
-      if (hole != std::string::npos) {
+      part.name = unescaped(text.substr(open + 1, close - open - 1));
+      for (size_t hole; (hole = part.name.find("{layer}")) != part.name.npos;) {
         part.name.replace(hole, 7, std::to_string(layer));
       }
       std::istringstream words(text.substr(close + 1, end - close - 1));

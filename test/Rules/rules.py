@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 from complete import check_complete
+from pasted import check_pasted
 from sources import check_sources
 
 MAX_FILE_LINES = 400
@@ -152,7 +153,7 @@ def check_format(root):
 
 RULES = {"includes": check_includes, "sizes": check_sizes, "chip-names": check_chip_names,
          "layout": check_layout, "text": check_text, "format": check_format,
-         "sources": check_sources, "ops-complete": check_complete}
+         "sources": check_sources, "pasted": check_pasted, "ops-complete": check_complete}
 
 
 def main():

@@ -28,6 +28,14 @@ class Part:
 PART = re.compile(r'"([^"]*)"(?: split (\d+) of (\d+))?(?: copies (\d+))?( first rank)?')
 
 
+def unescaped(text):
+    """The name that a text between quotes means, with the bytes that it says in hexadecimal digits."""
+    def byte(found):
+        return b"\\" if found[1] == b"\\" else bytes.fromhex(found[1].decode())
+
+    return re.sub(rb"\\(\\|[0-9A-Fa-f]{2})", byte, text.encode()).decode()
+
+
 class Source:
     """The text that says what a weight holds, read."""
 
@@ -39,8 +47,9 @@ class Source:
 
     def __init__(self, text, layer):
         listed, _, words = text.rpartition("]")
-        self.parts = [Part(name.replace("{layer}", str(layer)), int(dim or 0), int(parts or 1), int(copies or 1),
-                           bool(first)) for name, dim, parts, copies, first in PART.findall(listed)]
+        self.parts = [Part(unescaped(name).replace("{layer}", str(layer)), int(dim or 0), int(parts or 1),
+                           int(copies or 1), bool(first))
+                      for name, dim, parts, copies, first in PART.findall(listed)]
         words = iter(words.split())
         for word in words:
             if word in self.VALUES:
