@@ -65,12 +65,14 @@ DialectRegistry Compilation::dialects() {
 LogicalResult Compilation::readModel() {
   ImportOptions import;
   import.weights = &options.weights;
+  import.cache = &options.cache;
   FailureOr<OwningOpRef<ModuleOp>> module =
       importModel(options.input, import, &context, errors);
   if (failed(module)) {
     return failure();
   }
   options.weights = options.weights.empty() ? "bf16" : options.weights;
+  options.cache = options.cache.empty() ? "bf16" : options.cache;
   imported = std::move(*module);
   auto graphs = imported->getOps<model::GraphOp>();
   if (graphs.empty()) {

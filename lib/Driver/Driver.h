@@ -47,7 +47,8 @@ struct CompileOptions {
   RequestShape workload;
   std::string weights = "bf16";        ///< empty: as the checkpoint says
   std::string activations = "weights"; ///< as the weights, or "fp8"
-  std::string cache = "bf16", queries = "bf16";
+  std::string cache = "bf16";          ///< empty: as the checkpoint says
+  std::string queries = "bf16";
   std::string priceBasis;
   Stage emit = Stage::All;
   std::string output; ///< empty: estimate only

@@ -57,7 +57,7 @@ importTable(StringRef filename, const ImportOptions &options,
   if (failed(root)) {
     return failure();
   }
-  Source source{*file, context, notes, {}, options.weights};
+  Source source{*file, context, notes, {}, options.weights, options.cache};
   ScopedDiagnosticHandler handler(context, [&](Diagnostic &diagnostic) {
     return forward(source, diagnostic);
   });

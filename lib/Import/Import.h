@@ -37,6 +37,9 @@ struct ImportOptions {
   /// which the checkpoint says that it has, filled in. Null: checkpoints that
   /// are quantised are a mistake.
   std::string *weights = nullptr;
+  /// The same of the KV cache ("fp8"), which may differ from the checkpoint's;
+  /// null where `weights` is.
+  std::string *cache = nullptr;
 };
 
 /// Reads a model. Mistakes of the file are printed on `notes` with their place

@@ -17,7 +17,8 @@ struct Source {
   mlir::MLIRContext *context;
   llvm::raw_ostream &notes;
   std::vector<Assumption> assumptions;
-  std::string *weights = nullptr; ///< see ImportOptions
+  std::string *weights = nullptr; ///< see ImportOptions; both or neither
+  std::string *cache = nullptr;
   bool failed = false;
 
   /// Prints a mistake and remembers that there was one.
@@ -137,8 +138,8 @@ mlir::Type parseElementType(mlir::MLIRContext *context, llvm::StringRef name);
 std::string printElementType(mlir::Type type);
 
 /// The readers of the formats; they print what is wrong on the source's notes.
-/// Checks what the config.json of a quantised checkpoint says of its linears
-/// against the weights that are asked for, or fills those in.
+/// Checks what a quantised checkpoint says of its linears and its cache against
+/// what is asked for, or fills that in.
 void readQuantisation(TableReader &config);
 
 mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>

@@ -176,7 +176,8 @@ static CompileOptions compileOptions() {
   options.weights =
       weights.getNumOccurrences() ? wordOf(weights).str() : std::string();
   options.activations = activations == Activations::fp8 ? "fp8" : "weights";
-  options.cache = wordOf(cacheType);
+  options.cache =
+      cacheType.getNumOccurrences() ? wordOf(cacheType).str() : std::string();
   options.queries = wordOf(queryType);
   options.priceBasis = priceBasis;
   options.emit = emit;
