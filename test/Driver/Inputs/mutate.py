@@ -1,5 +1,5 @@
-"""mutate.py KIND ROOT SCRATCH [ENUMERATED [DRAWN]]: breaks an input in ways that are
-always the same ones, some of those that are enumerated and some drawn at random.
+"""mutate.py ROOT SCRATCH KIND:ENUMERATED:DRAWN...: breaks inputs in ways that are always
+the same ones, so many of those that are enumerated and so many drawn at random.
 
 mutate.py --minutes=M ROOT SCRATCH [KIND...]: draws inputs of all kinds, or some, for
 that long; --seed=N draws others than last time. --prepare=PROGRAM adds the kind
@@ -146,18 +146,27 @@ class Trial:
         data = b"\n".join(data.split(b"\n")[:most])
         return kind, label, data, source.choice(kind.commands), True
 
-    def bounded(self, name, enumerated, drawn):
+    def chosen(self, name, enumerated, drawn):
+        """So many mutants of each sort, always the same ones."""
         kind = self.kinds[name]
         items = []
-        if enumerated != 0:
+        if enumerated:
             items = [(kind, label, data, kind.commands[0], False)
                      for label, data in mutants(kind.seeds[0], pathlib.Path(kind.name).suffix)]
-            items = random.Random(1).sample(items, min(enumerated or len(items), len(items)))
+            items = random.Random(1).sample(items, min(enumerated, len(items)))
         source = random.Random(2)
-        items += [self.drawn(kind, source) for _ in range(drawn)]
+        return items + [self.drawn(kind, source) for _ in range(drawn)]
+
+    def bounded(self, wishes):
+        items = []
+        for wish in wishes:
+            name, *counts = wish.split(":")
+            items += self.chosen(name, *map(int, counts))
         with concurrent.futures.ThreadPoolExecutor(min(2, os.cpu_count())) as pool:
-            return len(items), [text for text in pool.map(
+            wrong = [text for text in pool.map(
                 lambda item: self.attempt(item[1][0], item[0], *item[1][1:]), enumerate(items)) if text]
+        print("\n".join(wrong))
+        return len(items), wrong
 
     def endless(self, names, minutes, seed):
         source, number, wrong = random.Random(seed), 0, []
@@ -180,15 +189,12 @@ def main():
     parser.add_argument("--prepare")
     parser.add_argument("words", nargs="+")
     options = parser.parse_args()
+    root, scratch, *words = options.words
+    trial = Trial(pathlib.Path(root).resolve(), pathlib.Path(scratch).resolve(), options.prepare)
     if options.minutes:
-        root, scratch, *names = options.words
-        trial = Trial(pathlib.Path(root).resolve(), pathlib.Path(scratch).resolve(), options.prepare)
-        count, wrong = trial.endless(names, options.minutes, options.seed)
+        count, wrong = trial.endless(words, options.minutes, options.seed)
     else:
-        name, root, scratch, *counts = options.words
-        trial = Trial(pathlib.Path(root).resolve(), pathlib.Path(scratch).resolve(), options.prepare)
-        count, wrong = trial.bounded(name, *map(int, counts), *[None, 0][len(counts):])
-        print("\n".join(wrong))
+        count, wrong = trial.bounded(words)
     print(f"{count} mutants, {len(wrong)} not as expected")
     sys.exit(1 if wrong else 0)
 
