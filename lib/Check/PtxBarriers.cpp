@@ -50,6 +50,32 @@ Barrier *modelc::ptx::findBarrier(Warp &warp, uint32_t address) {
   return &found->second;
 }
 
+Barrier *modelc::ptx::findBarrierOfUnit(Warp &warp, uint32_t address) {
+  Barrier *barrier = findBarrier(warp, address);
+  if (!barrier) {
+    return nullptr;
+  }
+  const Knowledge &known = warp.knowledge;
+  bool isPublished = barrier->published && known.all.knows(barrier->published);
+  if (isPublished || known.fenced.knows(barrier->initialised)) {
+    return barrier;
+  }
+  warp.fail("arrives at the barrier at byte " + Twine(ofRank(address, 0)) +
+            " of shared memory, which no fence (fence.mbarrier_init, "
+            "fence.proxy.async) has made visible since it was initialised");
+  return nullptr;
+}
+
+void modelc::ptx::publishBarriers(Warp &warp, const Instruction &) {
+  for (auto &[address, barrier] : warp.block->barriers) {
+    bool isOwn = barrier.thread / kLanes == warp.id &&
+                 warp.active >> barrier.thread % kLanes & 1;
+    if (isOwn && !barrier.published) {
+      barrier.published = warp.now();
+    }
+  }
+}
+
 void modelc::ptx::arriveAt(Warp &warp, Barrier &barrier, const Arrival &arrival,
                            const Knowledge &with) {
   constexpr int64_t kMostBytes = (1 << 20) - 1;
@@ -117,6 +143,8 @@ static void initialise(Warp &warp, const Instruction &i) {
       return false;
     }
     fresh.count = fresh.pending = uint32_t(count);
+    fresh.thread = warp.id * kLanes + lane;
+    fresh.initialised = warp.now();
     block.barriers[address] = fresh;
     return true;
   });

@@ -11,6 +11,13 @@ namespace modelc::ptx {
 /// be known to the wave; null after a failure.
 Barrier *findBarrier(Warp &warp, uint32_t address);
 
+/// The same for a unit that will arrive there, which sees what a thread has
+/// initialised only behind a fence.
+Barrier *findBarrierOfUnit(Warp &warp, uint32_t address);
+/// fence.mbarrier_init: units and the cluster see what each active lane has
+/// initialised, if they come behind it.
+void publishBarriers(Warp &warp, const Instruction &instruction);
+
 /// What comes to a barrier.
 struct Arrival {
   uint32_t arrivals = 0;

@@ -138,7 +138,7 @@ static bool isAligned(Warp &warp, uint32_t address) {
 /// until the phase of the barrier ends.
 static bool startLoad(Warp &warp, uint32_t shared, uint32_t bytes,
                       uint32_t barrierAddress) {
-  Barrier *barrier = findBarrier(warp, barrierAddress);
+  Barrier *barrier = findBarrierOfUnit(warp, barrierAddress);
   if (!barrier) {
     return false;
   }

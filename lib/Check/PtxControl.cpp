@@ -1,6 +1,6 @@
 //===- PtxControl.cpp - Branches, barriers of threads, fences -------------===//
 
-#include "lib/Check/PtxLanes.h"
+#include "lib/Check/PtxBarriers.h"
 
 using namespace modelc::ptx;
 using llvm::ArrayRef;
@@ -97,14 +97,29 @@ static void barrierOfCluster(Warp &warp, const Instruction &i) {
 
 static void nothing(Warp &, const Instruction &) {}
 
-/// Ordinary accesses that this wave knows of become visible to units.
-static void fenceProxy(Warp &warp, const Instruction &) {
-  warp.knowledge.fenced.join(warp.knowledge.all);
+/// Ordinary accesses that this wave knows of become visible to units; `how` 1:
+/// those of its own workgroup.
+static void fenceProxy(Warp &warp, const Instruction &i) {
+  Knowledge &known = warp.knowledge;
+  if (!i.how) {
+    known.fenced.join(known.all);
+    return;
+  }
+  for (const Warp &other : warp.block->warps) {
+    for (uint32_t actor : {other.id, other.actor(Queue::Copies)}) {
+      if (other.rank == warp.rank) {
+        known.fenced.learn(actor, known.all.timeOf(actor));
+      }
+    }
+  }
 }
 
 static bool decodeBarrier(Instruction &i, ArrayRef<StringRef> modifiers) {
   i.kind = check::Kind::Barrier;
   if (has(modifiers, "cluster")) {
+    if (has(modifiers, "relaxed")) {
+      return false;
+    }
     i.how = has(modifiers, "arrive");
     i.handler = barrierOfCluster;
     i.convergent = true;
@@ -126,8 +141,12 @@ static bool decodeBarrier(Instruction &i, ArrayRef<StringRef> modifiers) {
 
 static bool decodeFence(Instruction &i, ArrayRef<StringRef> modifiers) {
   i.kind = check::Kind::Wait;
-  i.handler =
-      has(modifiers, "proxy") && has(modifiers, "async") ? fenceProxy : nothing;
+  bool isOfUnits = has(modifiers, "proxy") && has(modifiers, "async") &&
+                   !has(modifiers, "global");
+  i.how = has(modifiers, "shared::cta");
+  i.handler = isOfUnits                         ? fenceProxy
+              : has(modifiers, "mbarrier_init") ? publishBarriers
+                                                : nothing;
   return true;
 }
 

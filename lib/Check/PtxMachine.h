@@ -127,6 +127,9 @@ struct Barrier {
   Knowledge arriving, done;
 };
 
+  uint32_t thread = 0;                // of the cluster, that has initialised it
+  Stamp initialised = 0;              // when
+  Stamp published = 0; // when a fence made that known to units; 0: never
 /// An asynchronous operation that has not happened yet.
 struct Late {
   Warp *from = nullptr;

@@ -198,7 +198,7 @@ void modelc::ptx::issueProduct(Warp &warp, const Instruction &i) {
 /// set.
 static bool areBarriers(Warp &warp, uint32_t address, uint64_t ranks) {
   for (unsigned rank = 0; rank < warp.block->ranks(); ++rank) {
-    if (ranks >> rank & 1 && !findBarrier(warp, ofRank(address, rank))) {
+    if (ranks >> rank & 1 && !findBarrierOfUnit(warp, ofRank(address, rank))) {
       return false;
     }
   }
