@@ -63,7 +63,7 @@ FailureOr<uint64_t> Buffers::addressOf(const CheckArgument &argument,
   }
   uint64_t address =
       memory.add("argument " + std::to_string(addresses.size() - 1),
-                 std::move(*bytes), true);
+                 std::move(*bytes), !argument.isConstant);
   if (!argument.file.empty()) {
     byFile[argument.file] = address;
   }

@@ -143,11 +143,15 @@ LogicalResult CaseReader::readArgument(const Node &node, CheckArgument &to) {
                      "{\"map\": {...}} or {\"i32\", "
                      "\"i64\", \"f32\" or \"f64\": value}";
   const Node *offset = node.isTable() ? node.find("offset") : nullptr;
-  if (!node.isTable() || node.members.size() != (offset ? 2 : 1) ||
-      (offset && !offset->isInteger())) {
+  const Node *constant = node.isTable() ? node.find("constant") : nullptr;
+  size_t members = 1 + (offset ? 1 : 0) + (constant ? 1 : 0);
+  if (!node.isTable() || node.members.size() != members ||
+      (offset && !offset->isInteger()) ||
+      (constant && !constant->isBoolean())) {
     return error(node, wanted);
   }
   to.offset = offset ? uint64_t(offset->integer) : 0;
+  to.isConstant = constant && constant->boolean;
   const Member &member = node.members.front();
   if (member.key == "buffer" && member.value.isString()) {
     to.isBuffer = true;
@@ -229,9 +233,10 @@ FailureOr<CheckCase> modelc::readCheckCase(StringRef path,
     return failure();
   }
   CaseReader reader{*file, errors};
-  const StringRef kKeys[] = {"code",   "kernel",    "grid",
-                             "block",  "cluster",   "dynamic_shared_bytes",
-                             "target", "arguments", "outputs"};
+  const StringRef kKeys[] = {"code",        "kernel",  "grid",
+                             "block",       "cluster", "dynamic_shared_bytes",
+                             "target",      "outputs", "arguments",
+                             "starts_early"};
   for (const Member &member : root->members) {
     if (!is_contained(kKeys, member.key)) {
       file->error(errors, member.place,
@@ -257,6 +262,14 @@ FailureOr<CheckCase> modelc::readCheckCase(StringRef path,
   }
   if (const Node *cluster = root->find("cluster")) {
     result.cluster = std::max(uint32_t(cluster->integer), 1u);
+  }
+  if (const Node *early = root->find("starts_early")) {
+    if (!early->isBoolean()) {
+      file->error(errors, early->place,
+                  "expected \"starts_early\" to be true or false");
+      return failure();
+    }
+    result.startsEarly = early->boolean;
   }
   return result;
 }

@@ -45,6 +45,7 @@ struct CheckArgument {
   /// A buffer of the addresses of those files, as a device has of its peers.
   std::vector<std::string> pointees;
   uint64_t bufferBytes = 0;   // of a buffer without a file
+  bool isConstant = false;    // a buffer that no kernel writes
   uint64_t offset = 0;        // of what the kernel gets, in the buffer
   std::vector<uint8_t> value; // of anything else, as it lies in memory
 };
@@ -63,6 +64,8 @@ struct CheckCase {
   std::array<uint32_t, 3> block = {1, 1, 1}; // lanes
   uint32_t cluster = 1; // workgroups that start together, along x
   uint32_t dynamicSharedBytes = 0;
+  /// Whether earlier kernels of the stream may still run when it starts.
+  bool startsEarly = false;
   std::string target; // name or path of a target file; may be empty
   std::vector<CheckArgument> arguments;
   std::vector<CheckOutput> outputs;

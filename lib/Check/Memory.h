@@ -27,6 +27,10 @@ public:
   void addAt(Region region);
   /// The bytes at an address, null when not all are in one region.
   uint8_t *find(uint64_t address, uint64_t bytes, bool forWriting);
+  /// Whether nobody writes the byte at an address.
+  bool isConstant(uint64_t address) {
+    return find(address, 1, false) && !find(address, 1, true);
+  }
   /// Why `find` said no.
   std::string explain(uint64_t address, uint64_t bytes) const;
   /// The region that starts at an address.

@@ -138,6 +138,12 @@ void modelc::ptx::checkEnd(Block &block) {
     }
   }
   Warp &first = block.warps.front();
+  if (block.launch->startsEarly &&
+      llvm::none_of(block.warps,
+                    [](const Warp &warp) { return warp.followed != 0; })) {
+    first.fail("the workgroup ends and has not waited for earlier kernels: the "
+               "next one would not know that they are done");
+  }
   if (llvm::any_of(block.tensors, [](const TensorMemory &tensor) {
         return !tensor.taken.empty();
       })) {

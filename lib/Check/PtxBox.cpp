@@ -61,10 +61,18 @@ static void forEachRow(const Box &box, Visit visit) {
   }
 }
 
-/// The bytes of a row in global memory; null after a failure.
+static constexpr const char *kRow = "a row of the box is at ";
+
+/// The bytes of a row in global memory; null after a failure. Whether it may be
+/// touched is asked where the copy is issued, not when it takes place.
 static uint8_t *findRow(Warp &warp, uint64_t address, uint32_t bytes,
                         bool writes) {
-  return warp.findGlobal(address, bytes, writes, "a row of the box is at ");
+  check::AddressSpace &memory = warp.block->launch->memory;
+  uint8_t *found = memory.find(address, bytes, writes);
+  if (!found) {
+    warp.fail(kRow + memory.explain(address, bytes));
+  }
+  return found;
 }
 
 /// Moves a box whose shared address and bounds have been checked.
@@ -175,7 +183,8 @@ static void loadBox(Warp &warp, const Instruction &i) {
     uint32_t shared = 0, barrier = 0;
     if (!sharedAddress(warp, i.operands[0], lane, shared) ||
         !sharedAddress(warp, i.operands[2], lane, barrier) ||
-        !isAligned(warp, shared) || !readBox(warp, i.operands[1], lane, box)) {
+        !isAligned(warp, shared) || !readBox(warp, i.operands[1], lane, box) ||
+        !warp.mayTouch(box.map.base, kRow)) {
       return;
     }
     if (!i.how) {
@@ -210,7 +219,7 @@ static void loadBulk(Warp &warp, const Instruction &i) {
       return warp.fail("a bulk copy of " + Twine(bytes) + " bytes to " +
                        Twine(shared) + ": expected multiples of 16");
     }
-    const uint8_t *bytesFrom = findRow(warp, from, bytes, false);
+    const uint8_t *bytesFrom = warp.findGlobal(from, bytes, false, kRow);
     if (!bytesFrom || !startLoad(warp, shared, bytes, barrier)) {
       return;
     }
@@ -248,6 +257,7 @@ static void storeBox(Warp &warp, const Instruction &i) {
     uint32_t shared = 0;
     if (!sharedAddress(warp, i.operands[1], lane, shared) ||
         !isAligned(warp, shared) || !readBox(warp, i.operands[0], lane, box) ||
+        !warp.mayTouch(box.map.base, kRow) ||
         !touchShared(warp, shared, box.bytes(),
                      {false, true, warp.stamp(Queue::StoreReads)})) {
       return;

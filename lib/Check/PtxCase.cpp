@@ -165,6 +165,7 @@ LogicalResult modelc::ptx::runCase(const CheckCase &from, const Target *target,
   launch.dynamicBytes = from.dynamicSharedBytes;
   launch.sharedBytes =
       program->dynamicStart - kSharedStart + from.dynamicSharedBytes;
+  launch.startsEarly = from.startsEarly || program->awaitsKernels;
   launch.target = target;
   check::Buffers buffers;
   if (failed(checkLaunch(from, launch, errors)) ||

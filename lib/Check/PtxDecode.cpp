@@ -61,6 +61,6 @@ static void decodeOne(Instruction &i) {
 void modelc::ptx::decode(Program &program) {
   for (Instruction &instruction : program.code) {
     decodeOne(instruction);
-    program.startsEarly |= instruction.name == "griddepcontrol.wait";
+    program.awaitsKernels |= instruction.name == "griddepcontrol.wait";
   }
 }

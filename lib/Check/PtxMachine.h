@@ -110,6 +110,9 @@ struct Warp {
   /// What others may learn when this wave arrives somewhere; time goes on.
   Knowledge release();
   void acquire(const Knowledge &other) { knowledge.join(other); }
+  /// Whether the active lanes may touch global memory that earlier kernels may
+  /// still use; fails if not: `what` begins the message.
+  bool mayTouch(uint64_t address, const llvm::Twine &what);
   /// Bytes of global memory; null, and the run ends, where the kernel has none
   /// there or may not touch it yet: `what` begins the message.
   uint8_t *findGlobal(uint64_t address, uint64_t bytes, bool writes,
@@ -124,12 +127,12 @@ struct Barrier {
   uint32_t count = 0, pending = 0;    // arrivals of a phase, still to come
   int64_t bytes = 0;                  // expected and not yet there
   uint32_t phase = 0, firstPhase = 0; // counted on when initialised again
-  Knowledge arriving, done;
-};
-
   uint32_t thread = 0;                // of the cluster, that has initialised it
   Stamp initialised = 0;              // when
   Stamp published = 0; // when a fence made that known to units; 0: never
+  Knowledge arriving, done;
+};
+
 /// An asynchronous operation that has not happened yet.
 struct Late {
   Warp *from = nullptr;
@@ -192,6 +195,7 @@ struct KernelRun {
   uint32_t cluster = 1; // workgroups that start together
   uint32_t sharedBytes = 0, dynamicBytes = 0;
   uint64_t parameterAddress = 0;
+  bool startsEarly = false; // beside kernels before it
   const Target *target = nullptr;
   check::Counts counts;
   uint64_t progress = 0; // stores and atomics that a polling wave may wait for

@@ -147,7 +147,7 @@ struct Program {
   uint32_t localBytes = 0;   // private memory of a lane
   uint32_t registerWords = 0, predicates = 0;
   std::array<uint32_t, 3> maxBlock = {0, 0, 0}; // zeros: not said
-  bool startsEarly = false; // it waits for earlier kernels by itself
+  bool awaitsKernels = false; // waits for earlier ones by itself
 };
 
 /// Reads a kernel from text; says on `errors` what is wrong with it.

@@ -93,13 +93,21 @@ static std::string explain(const Warp &warp, uint32_t byte,
          ", which it has not waited for";
 }
 
+bool Warp::mayTouch(uint64_t address, const Twine &what) {
+  KernelRun &launch = *block->launch;
+  bool waits = launch.startsEarly && (active & ~followed);
+  if (!waits || launch.memory.isConstant(address)) {
+    return true;
+  }
+  fail(what + "memory before it has waited for earlier kernels, which may "
+              "still use it");
+  return false;
+}
+
 uint8_t *Warp::findGlobal(uint64_t address, uint64_t bytes, bool writes,
                           const Twine &what) {
   KernelRun &launch = *block->launch;
-  bool isArgument = address >= launch.parameterAddress;
-  if (launch.program->startsEarly && !isArgument && (active & ~followed)) {
-    fail(what + "memory before it has waited for earlier kernels, which may "
-                "still use it");
+  if (!mayTouch(address, what)) {
     return nullptr;
   }
   uint8_t *found = launch.memory.find(address, bytes, writes);

@@ -21,6 +21,14 @@
 
 namespace recording {
 
+// Host libraries start what modelc has emitted for these machines while earlier
+// kernels may still run; products written by hand are alone.
+#if defined(MODELC_PTX) && (defined(RECORDED) || defined(RECORD_DRIVER))
+constexpr bool kStartsEarly = true;
+#else
+constexpr bool kStartsEarly = false;
+#endif
+
 inline int cases = 0;
 
 /// Sizes of the buffers that live, by address.
@@ -132,6 +140,7 @@ struct Case {
         << ", \"block\": " << extent(shape.block)
         << ", \"cluster\": " << shape.cluster.count()
         << ", \"dynamic_shared_bytes\": " << shape.sharedBytes
+        << (kStartsEarly ? ", \"starts_early\": true" : "")
         << ", \"target\": \"" << CHECK_TARGET << "\",\n \"arguments\": ["
         << arguments << "],\n \"outputs\": [" << outputs << "]}\n";
   }
