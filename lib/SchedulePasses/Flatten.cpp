@@ -220,9 +220,9 @@ void Flattener::addCopy(CopyOp copy, WaitStep &step) {
   if (fills && target.copy.completion == Completion::Counted) {
     // A copy that does not fill all waves counts as none: some wave has none.
     auto tile = cast<TileType>(copy.getDestination().getType());
-    step.entries =
-        tile.getBytes() /
-        (wavesOf(copy) * target.execution.waveSize * target.copy.bytesPerLane);
+    int64_t atOnce =
+        wavesOf(copy) * target.execution.waveSize * target.copy.bytesPerLane;
+    step.entries = std::max<int64_t>(tile.getBytes() / atOnce, 1);
   }
 }
 

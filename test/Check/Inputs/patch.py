@@ -1,9 +1,10 @@
 """Plants mistakes in machine code and counts those that modelc-check finds.
 
-Usage: patch.py MODELC_CHECK TARGETS CASE waits|barriers
+Usage: patch.py MODELC_CHECK TARGETS CASE waits|raised|barriers
 
 waits: each s_waitcnt of the kernel in turn waits for nothing on vmcnt, then on
-lgkmcnt; barriers: each s_barrier in turn becomes an s_nop. A mistake that is not
+lgkmcnt; raised: for one vector memory operation less, where it waits for some;
+barriers: each s_barrier in turn becomes an s_nop. A mistake that is not
 found stays: another wait did its work, and must then be missed itself. Prints a
 line for each mistake, with the message.
 """
@@ -31,11 +32,23 @@ def kernel_words(code, kernel):
         yield int(address, 16) - shift, int(address, 16), int(word, 16)
 
 
+def operations(word):
+    """Vector memory operations that a wait leaves in flight."""
+    return word & 0xF | word >> 10 & 0x30
+
+
+def raised(word):
+    count = operations(word) + 1
+    return word & ~COUNTERS["vmcnt"] | count & 0xF | (count & 0x30) << 10
+
+
 def mistakes(code, kernel, what):
     """(name, offset, new word) of each mistake."""
     for offset, address, word in kernel_words(code, kernel):
         if what == "barriers" and word >> 16 == BARRIER:
             yield f"barrier at 0x{address:X}", offset, NOP
+        if what == "raised" and word >> 16 == WAIT and operations(word) < 63:
+            yield f"vmcnt {operations(word)} at 0x{address:X}", offset, raised(word)
         if what == "waits" and word >> 16 == WAIT:
             for name, bits in COUNTERS.items():
                 if word & bits != bits:

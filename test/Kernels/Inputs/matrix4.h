@@ -16,7 +16,7 @@ using Stored = f4x2;
 constexpr int kTogether = 2;
 #endif
 
-constexpr int kInputs = 448, kWords = (kInputs + 127) / 128, kGroup = 256;
+constexpr int kInputs = INPUTS, kWords = (kInputs + 127) / 128, kGroup = 256;
 
 /// A matrix of K numbers a row, as a kernel reads it and in double.
 struct Matrix {

@@ -96,6 +96,11 @@ inline void fillRandom(Allocation<bf16> &buffer) {
   }
 }
 
+/// Numbers that a product adds: more than the rings of its kernel hold.
+#ifndef INPUTS
+#define INPUTS 448
+#endif
+
 #ifndef SHARED_KIB
 #define SHARED_KIB 160
 #endif
