@@ -3,6 +3,7 @@
 #include "lib/Driver/Registration.h"
 
 #include "lib/Emit/Emit.h"
+#include "lib/SchedulePasses/SchedulePasses.h"
 #include "lib/Support/Support.h"
 
 #include "mlir/IR/AsmState.h"
@@ -36,6 +37,16 @@ static LogicalResult emitKernels(ModuleOp module, const Target &target,
     }
     os << *text;
     return WalkResult::skip();
+  });
+  return failure(walk.wasInterrupted());
+}
+
+/// A file says nothing of who made it: what it holds is proven before it is
+/// emitted.
+static LogicalResult proveKernels(ModuleOp module, const Target &target) {
+  WalkResult walk = module.walk([&](schedule::KernelOp kernel) {
+    return failed(proveWaits(kernel, target)) ? WalkResult::interrupt()
+                                              : WalkResult::skip();
   });
   return failure(walk.wasInterrupted());
 }
@@ -98,7 +109,7 @@ int modelc::emitMain(int argc, char **argv) {
   }
   FailureOr<Target> target =
       loadTarget(targetName(*module, wanted), {}, {directory}, llvm::errs());
-  if (failed(target)) {
+  if (failed(target) || failed(proveKernels(*module, *target))) {
     return kInputError;
   }
   if (!folder.empty()) {

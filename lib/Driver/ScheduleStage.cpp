@@ -100,6 +100,20 @@ EstimatedSteps modelc::estimatedSteps(const RequestShape &workload) {
   return steps;
 }
 
+/// Brings a kernel into its final form and proves its waits; one that the input
+/// holds in that form is proven as it is.
+static LogicalResult finish(schedule::KernelOp kernel,
+                            const KernelFinisher &finisher,
+                            const Target &target,
+                            const CompileOptions &options) {
+  bool isFinal = kernel.getStage() == schedule::Stage::Final;
+  // Proofs change no kernel, and none of an estimate alone leaves.
+  if (options.wantsEstimateOnly()) {
+    return isFinal ? success() : finisher.finishUnproven(kernel);
+  }
+  return isFinal ? proveWaits(kernel, target) : finisher.finish(kernel);
+}
+
 FailureOr<OwningOpRef<ModuleOp>>
 modelc::lowerToFinalSchedule(ModuleOp phases, const Target &target,
                              const CompileOptions &options,
@@ -138,9 +152,7 @@ modelc::lowerToFinalSchedule(ModuleOp phases, const Target &target,
     return failure();
   }
   for (schedule::KernelOp kernel : module->getOps<schedule::KernelOp>()) {
-    // Proofs change no kernel, and none of an estimate alone leaves.
-    if (failed(options.wantsEstimateOnly() ? finisher.finishUnproven(kernel)
-                                           : finisher.finish(kernel))) {
+    if (failed(finish(kernel, finisher, target, options))) {
       return failure();
     }
   }

@@ -38,21 +38,18 @@ static LogicalResult nameQueues(KernelOp kernel) {
   return failure(result.wasInterrupted());
 }
 
-/// How many syncs the last group of waves is late, from the staggered loop.
-static int64_t lagOf(KernelOp kernel) {
-  int64_t groups = 1;
-  kernel.walk([&](LoopOp loop) {
-    groups = std::max<int64_t>(groups, loop.getStagger().value_or(1));
-  });
-  return groups - 1;
-}
-
-/// Writes the counts into the waits and adds the missing ones.
-static void applyPlan(KernelOp kernel, const WaitPlan &plan) {
+/// Writes the counts into the waits and adds the missing ones. A count that the
+/// machine cannot hold is the largest that it can: it waits for more.
+static void applyPlan(KernelOp kernel, const Target &target,
+                      const WaitPlan &plan) {
+  auto held = [&](Queue queue, int64_t count) {
+    bool isHeld = queue == Queue::Copies && target.copy.maxPending > 0;
+    return isHeld ? std::min(count, target.copy.maxPending) : count;
+  };
   kernel.walk([&](WaitOp wait) {
     auto it = plan.given.find(wait.getOperation());
     if (it != plan.given.end()) {
-      wait.setPending(it->second);
+      wait.setPending(held(*wait.getQueue(), it->second));
     }
   });
   DenseMap<const void *, Operation *> ops;
@@ -60,8 +57,8 @@ static void applyPlan(KernelOp kernel, const WaitPlan &plan) {
   for (const auto &[site, pending] : plan.added) {
     Operation *before = ops.lookup(site.first);
     OpBuilder builder(before);
-    waitQueue(builder, before->getLoc(), static_cast<Queue>(site.second),
-              pending);
+    auto queue = static_cast<Queue>(site.second);
+    waitQueue(builder, before->getLoc(), queue, held(queue, pending));
   }
 }
 
@@ -69,38 +66,11 @@ static void applyPlan(KernelOp kernel, const WaitPlan &plan) {
 // Roles
 //===----------------------------------------------------------------------===//
 
-/// Orders that are tried.
-constexpr unsigned kRuns = 12;
-
-/// Every role of every workgroup of a cluster as steps. Waves of a role may
-/// drift apart: two parts stand for them.
-static RoleCheck::Roles readRoles(KernelOp kernel, const Target &target,
-                                  int64_t trips) {
-  RoleCheck::Roles roles;
-  int64_t cluster = kernel.getCluster().value_or(1);
-  kernel.walk([&](RoleOp role) {
-    int64_t waves = role.getElect() ? 1 : role.getWaves();
-    int64_t parts = std::min<int64_t>(waves, 2);
-    for (int64_t rank = 0; rank < (role.getLeader() ? 1 : cluster); ++rank) {
-      for (int64_t part = 0; part < parts; ++part) {
-        roles.push_back(flattenRole(role, target, trips, waves / parts, rank));
-      }
-    }
-  });
-  return roles;
-}
-
 /// Counts the queues of each role. What roles owe each other, and with it the
 /// length of rings, is the matter of barriers.
 static LogicalResult countQueues(KernelOp kernel, const Target &target) {
   WalkResult result = kernel.walk([&](RoleOp role) {
-    std::vector<WaitStep> steps = flattenRole(role, target, kUnrolledTrips, 1);
-    for (WaitStep &step : steps) {
-      if (step.byBarrier) {
-        step.accesses.clear();
-      }
-    }
-    WaitCounter counter(std::move(steps), /*lag=*/0, kUnrolledTrips,
+    WaitCounter counter(flattenQueues(role, target), /*lag=*/0, kUnrolledTrips,
                         /*oneWave=*/true, static_cast<int>(Queue::Reads));
     WaitPlan plan = counter.plan();
     if (!plan.mistake.empty()) {
@@ -108,45 +78,24 @@ static LogicalResult countQueues(KernelOp kernel, const Target &target) {
           << plan.mistake;
       return WalkResult::interrupt();
     }
-    applyPlan(kernel, plan);
+    applyPlan(kernel, target, plan);
     return WalkResult::advance();
   });
   return failure(result.wasInterrupted());
 }
 
-/// Runs the roles in several orders.
-static LogicalResult proveRoles(KernelOp kernel, RoleCheck::Roles roles,
-                                const RoleCheck::Barriers &barriers) {
-  RoleCheck check(std::move(roles));
-  for (unsigned seed = 1; seed <= kRuns; ++seed) {
-    std::string mistake = check.run(barriers, seed);
-    if (!mistake.empty()) {
-      return kernel.emitOpError("expected roles that meet at their barriers: ")
-             << mistake;
-    }
-  }
-  return success();
-}
+/// What is counted: arrivals at barriers are no matter of a judgement.
+enum class Counts { Queues, All };
 
-/// Arrivals and bytes of the barriers between roles, where they are proven.
-static LogicalResult countRoles(KernelOp kernel, const Target &target,
-                                bool proves) {
+/// Arrivals and bytes of the barriers between roles.
+static LogicalResult countBarriers(KernelOp kernel, const Target &target) {
   RoleCheck::Barriers barriers;
-  int64_t slots = 1;
   kernel.walk([&](AllocOp alloc) {
     if (auto type = dyn_cast<BarrierType>(alloc.getResult().getType())) {
       barriers[alloc.getResult().getAsOpaquePointer()].slots = type.getSlots();
-      slots = std::max<int64_t>(slots, type.getSlots());
     }
   });
-  int64_t trips = std::max<int64_t>(kUnrolledTrips, 2 * slots + 3);
-  if (failed(countQueues(kernel, target))) {
-    return failure();
-  }
-  if (!proves) {
-    return success(); // no judgement asks how many arrive
-  }
-  if (!RoleCheck::count(readRoles(kernel, target, trips), barriers)) {
+  if (!RoleCheck::count(flattenRoles(kernel, target), barriers)) {
     return kernel.emitOpError("expected as many arrivals in each phase of a "
                               "barrier between roles");
   }
@@ -163,7 +112,15 @@ static LogicalResult countRoles(KernelOp kernel, const Target &target,
       arrive.setBytes(phase.bytes / std::max<int64_t>(phase.announced, 1));
     }
   });
-  return proveRoles(kernel, readRoles(kernel, target, trips), barriers);
+  return success();
+}
+
+static LogicalResult countRoles(KernelOp kernel, const Target &target,
+                                Counts counts) {
+  if (failed(countQueues(kernel, target))) {
+    return failure();
+  }
+  return counts == Counts::All ? countBarriers(kernel, target) : success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -312,16 +269,15 @@ static LogicalResult countWhole(KernelOp kernel, const Target &target) {
     return kernel.emitOpError("expected an order that waits can keep: ")
            << plan.mistake;
   }
-  applyPlan(kernel, plan);
+  applyPlan(kernel, target, plan);
   return success();
 }
 
-static LogicalResult count(KernelOp kernel, const Target &target, bool proves) {
-  Block &body = kernel.getGrid().getBody().front();
-  bool hasRoles = !body.getOps<RoleOp>().empty();
+static LogicalResult count(KernelOp kernel, const Target &target,
+                           Counts counts) {
   if (failed(nameQueues(kernel)) ||
-      failed(hasRoles ? countRoles(kernel, target, proves)
-                      : countWhole(kernel, target)) ||
+      failed(hasRoles(kernel) ? countRoles(kernel, target, counts)
+                              : countWhole(kernel, target)) ||
       failed(checkFinal(kernel, target))) {
     return failure();
   }
@@ -330,12 +286,13 @@ static LogicalResult count(KernelOp kernel, const Target &target, bool proves) {
 }
 
 LogicalResult modelc::countWaits(KernelOp kernel, const Target &target) {
-  return count(kernel, target, /*proves=*/true);
+  return success(succeeded(count(kernel, target, Counts::All)) &&
+                 succeeded(proveWaits(kernel, target)));
 }
 
 LogicalResult modelc::countWaitsUnproven(KernelOp kernel,
                                          const Target &target) {
-  return count(kernel, target, /*proves=*/false);
+  return count(kernel, target, Counts::Queues);
 }
 
 namespace modelc {

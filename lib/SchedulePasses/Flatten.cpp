@@ -1,7 +1,6 @@
 #include "lib/SchedulePasses/Flattener.h"
 #include "lib/SchedulePasses/Trips.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -10,42 +9,6 @@ using namespace modelc::schedule;
 
 /// Outer loops repeat their rings; their trips lie this far apart.
 constexpr int64_t kRoundTrips = 1000, kRounds = 3;
-
-/// What a persistent grid carries counts its tiles.
-static bool isTileNumber(Value value) {
-  auto argument = dyn_cast<BlockArgument>(value);
-  auto loop = argument ? dyn_cast<LoopOp>(argument.getOwner()->getParentOp())
-                       : LoopOp();
-  return loop && loop.getKind() == LoopKind::Workgroups &&
-         argument.getArgNumber() >= loop.getInductionVars().size();
-}
-
-/// The index at this trip; what depends on the run counts as 0.
-int64_t Flattener::evaluate(Value value) {
-  auto known = indices.find(value);
-  if (known != indices.end()) {
-    return known->second;
-  }
-  if (std::optional<int64_t> constant = constantIndex(value)) {
-    return indices[value] = *constant; // asked for in every trip
-  }
-  Operation *op = value.getDefiningOp();
-  if (!op || op->getNumOperands() != 2) {
-    return 0;
-  }
-  int64_t a = evaluate(op->getOperand(0)), b = evaluate(op->getOperand(1));
-  if (isa<arith::MulIOp>(op) && isTileNumber(op->getOperand(0))) {
-    b = unrolledTrips; // the trips of a tile, as many as are written out
-  }
-  return llvm::TypeSwitch<Operation *, int64_t>(op)
-      .Case<arith::AddIOp>([&](auto) { return a + b; })
-      .Case<arith::SubIOp>([&](auto) { return a - b; })
-      .Case<arith::MulIOp>([&](auto) { return a * b; })
-      .Case<arith::DivSIOp, arith::FloorDivSIOp, arith::DivUIOp>(
-          [&](auto) { return b ? a / b : 0; })
-      .Case<arith::RemSIOp, arith::RemUIOp>([&](auto) { return b ? a % b : 0; })
-      .Default([](Operation *) { return 0; });
-}
 
 //===----------------------------------------------------------------------===//
 // Loops
@@ -160,13 +123,25 @@ void Flattener::touch(WaitStep &step, Value place, Value trip, bool writes) {
                            writes});
 }
 
-/// Uses of registers that are still being loaded.
+/// Uses of registers that are still being written. Products into the same sums
+/// are done in their order.
 void Flattener::use(WaitStep &step, Operation *op) {
+  auto mma = dyn_cast<MmaOp>(op);
   for (Value operand : op->getOperands()) {
+    if (mma && mma.getAsynchronous() && operand == mma.getAccumulator()) {
+      continue;
+    }
     for (const StorageKey &key : origins.lookup(operand)) {
       step.accesses.push_back({key, 0, false});
     }
   }
+}
+
+/// Registers that the step writes after the op.
+StorageKey Flattener::arriveLater(WaitStep &step) const {
+  StorageKey key{step.op, static_cast<int64_t>(steps.size()), true};
+  step.accesses.push_back({key, 0, true});
+  return key;
 }
 
 /// A copy to tensor memory is done in the order of the products, by their unit.
@@ -218,7 +193,8 @@ void Flattener::addCopy(CopyOp copy, WaitStep &step) {
   step.entries = 1;
   step.inBackground = role && fills; // complete in their order
   if (fills && target.copy.completion == Completion::Counted) {
-    // A copy that does not fill all waves counts as none: some wave has none.
+    // Each wave fills its part, and one that all waves together would more than
+    // fill is filled several times: no wave goes without.
     auto tile = cast<TileType>(copy.getDestination().getType());
     int64_t atOnce =
         wavesOf(copy) * target.execution.waveSize * target.copy.bytesPerLane;
@@ -256,9 +232,7 @@ void Flattener::addLoad(LoadOp load, WaitStep &step) {
   }
   step.queue = static_cast<int>(fromPlace ? Queue::Reads : Queue::Copies);
   step.entries = vectorsOf(tile, target);
-  StorageKey key{load.getOperation(), static_cast<int64_t>(steps.size()), true};
-  step.accesses.push_back({key, 0, true});
-  origins[load.getResult()] = {key};
+  origins[load.getResult()] = {arriveLater(step)};
 }
 
 void Flattener::addMma(MmaOp mma, WaitStep &step) {
@@ -285,11 +259,20 @@ void Flattener::addMma(MmaOp mma, WaitStep &step) {
   } else if (mma.getAsynchronous()) {
     step.queue = static_cast<int>(Queue::Matrix);
     step.entries = 1;
+    origins[mma.getResult()] = {arriveLater(step)};
   }
 }
 
 void Flattener::addArrive(ArriveOp arrive) {
-  if (arrive.getBytes() || !isa<BarrierType>(arrive.getBarrier().getType())) {
+  if (!isa<BarrierType>(arrive.getBarrier().getType())) {
+    return;
+  }
+  if (std::optional<uint64_t> bytes = arrive.getBytes()) {
+    WaitStep step = begin(arrive);
+    step.signal = {arrive.getBarrier().getAsOpaquePointer(),
+                   evaluate(arrive.getTrip()[0]), 1,
+                   static_cast<int64_t>(*bytes)};
+    steps.push_back(step);
     return;
   }
   auto &phase = phases[{arrive.getBarrier().getAsOpaquePointer(),
@@ -378,6 +361,14 @@ int64_t modelc::unrolledTrips(KernelOp kernel) {
     }
   });
   return trips;
+}
+
+int64_t modelc::lagOf(KernelOp kernel) {
+  int64_t groups = 1;
+  kernel.walk([&](LoopOp loop) {
+    groups = std::max<int64_t>(groups, loop.getStagger().value_or(1));
+  });
+  return groups - 1;
 }
 
 std::vector<WaitStep> modelc::flatten(KernelOp kernel, const Target &target,

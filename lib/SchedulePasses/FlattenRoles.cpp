@@ -70,3 +70,39 @@ std::vector<WaitStep> modelc::flattenRole(RoleOp role, const Target &target,
   return Flattener(role->getParentOfType<KernelOp>(), target, trips)
       .run(role, waves, rank);
 }
+
+bool modelc::hasRoles(KernelOp kernel) {
+  return !kernel.getGrid().getBody().front().getOps<RoleOp>().empty();
+}
+
+std::vector<WaitStep> modelc::flattenQueues(RoleOp role, const Target &target) {
+  std::vector<WaitStep> steps = flattenRole(role, target, kUnrolledTrips, 1);
+  for (WaitStep &step : steps) {
+    if (step.byBarrier) {
+      step.accesses.clear();
+    }
+  }
+  return steps;
+}
+
+std::vector<std::vector<WaitStep>> modelc::flattenRoles(KernelOp kernel,
+                                                        const Target &target) {
+  int64_t slots = 1, cluster = kernel.getCluster().value_or(1);
+  kernel.walk([&](AllocOp alloc) {
+    if (auto type = dyn_cast<BarrierType>(alloc.getResult().getType())) {
+      slots = std::max<int64_t>(slots, type.getSlots());
+    }
+  });
+  int64_t trips = std::max<int64_t>(kUnrolledTrips, 2 * slots + 3);
+  std::vector<std::vector<WaitStep>> roles;
+  kernel.walk([&](RoleOp role) {
+    int64_t waves = role.getElect() ? 1 : role.getWaves();
+    int64_t parts = std::min<int64_t>(waves, 2);
+    for (int64_t rank = 0; rank < (role.getLeader() ? 1 : cluster); ++rank) {
+      for (int64_t part = 0; part < parts; ++part) {
+        roles.push_back(flattenRole(role, target, trips, waves / parts, rank));
+      }
+    }
+  });
+  return roles;
+}

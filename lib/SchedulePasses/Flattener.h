@@ -1,7 +1,7 @@
 //===- Flattener.h - The walk of a kernel that writes its loops out -------===//
 //
 // Flatten.cpp walks ops in the order of the program, FlattenRoles.cpp one role
-// with what it does to barriers.
+// with what it does to barriers; FlattenIndices.cpp knows the numbers of trips.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,6 +40,7 @@ private:
   void addScratch(mlir::Operation *op, mlir::Value scratch);
   void touch(WaitStep &step, mlir::Value place, mlir::Value trip, bool writes);
   void use(WaitStep &step, mlir::Operation *op);
+  StorageKey arriveLater(WaitStep &step) const;
   WaitStep begin(mlir::Operation *op) const;
   int64_t evaluate(mlir::Value value);
   int64_t tripCount(schedule::LoopOp loop) const;
@@ -48,7 +49,7 @@ private:
   const Target &target;
   std::vector<WaitStep> steps;
   llvm::DenseMap<mlir::Value, int64_t> indices;
-  /// Asynchronously loaded registers that a value stands for.
+  /// Asynchronously written registers that a value stands for.
   llvm::DenseMap<mlir::Value, Origin> origins;
   /// Steps that a phase of a barrier completes.
   std::map<std::pair<const void *, int64_t>, std::vector<size_t>> phases;

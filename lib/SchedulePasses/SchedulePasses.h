@@ -58,6 +58,12 @@ private:
   Passes passes, unproven;
 };
 
+/// Whether the waits and barriers of a kernel in its final form complete all
+/// that its storage asks for, in time and in every order of its waves; says at
+/// the op what is wrong. Looks at nothing but the kernel: for one from a file
+/// as for one that was just made.
+mlir::LogicalResult proveWaits(schedule::KernelOp kernel, const Target &target);
+
 /// Makes the passes and the pipeline `schedule-finish` known by their flags.
 void registerScheduleFlags();
 

@@ -104,6 +104,12 @@ struct WaitPlan {
   std::string mistake;
 };
 
+/// What a list with its own counts gets wrong: at which op.
+struct WaitMistake {
+  const void *op = nullptr;
+  std::string text;
+};
+
 class WaitCounter {
 public:
   /// `lag`: number of groups - 1 under stagger, else 0. `lastTrip`: trips of
@@ -119,12 +125,16 @@ public:
   /// Hazards that the counts leave open: every queue completes as late as the
   /// waits allow, any two groups of waves, any interleaving of their syncs.
   std::vector<Hazard> violations(const WaitPlan &plan) const;
+  /// The first thing that the waits of the list, all with counts, leave open:
+  /// an order that they do not keep, or what is in flight when the list ends.
+  std::optional<WaitMistake> mistake() const;
   /// Whether each count is the largest that is safe.
   bool isExact(const WaitPlan &plan) const;
 
 private:
   /// Ops before which a wait stands, or waits themselves.
   using Sites = std::set<const void *>;
+  static constexpr size_t kNever = SIZE_MAX;
 
   void findHazards();
   void addHazard(size_t producer, size_t consumer, const StorageKey &key);
@@ -147,6 +157,9 @@ private:
   std::vector<std::pair<int, int64_t>> waitsAt(const WaitPlan &plan,
                                                size_t index) const;
   std::vector<size_t> completionOf(const WaitPlan &plan) const;
+  std::optional<size_t> waitBetween(size_t producer, size_t end) const;
+  std::string nameOf(size_t index) const;
+  WaitMistake explain(const Hazard &open, const std::string &before) const;
 
   std::vector<WaitStep> steps;
   std::vector<size_t> syncs;       ///< their indices

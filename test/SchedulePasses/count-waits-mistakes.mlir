@@ -24,6 +24,7 @@ schedule.kernel @good(%a: !schedule.buffer<?x64xf32>, %m: index) guard [] attrib
       %k = schedule.copy %a[%next, %c0] to %ring[%next] : !schedule.buffer<?x64xf32>, !schedule.tile<64x64xf32, shared, slots = 3>
       %x = schedule.load %ring[%t] : !schedule.tile<64x64xf32, shared, slots = 3> -> !schedule.tile<64x64xf32, register, #v>
     }
+    schedule.wait {queue = #schedule<queue copies>}
   }
 }
 }

@@ -136,6 +136,7 @@ schedule.kernel @given_sites(%a: !schedule.buffer<?x4096xf8E4M3FN>, %b: !schedul
       schedule.sync workgroup
       schedule.yield %r00, %r01, %r10, %r11, %na0, %na1, %nb0, %nb1 : !schedule.tile<128x128xf32, register, #c>, !schedule.tile<128x128xf32, register, #c>, !schedule.tile<128x128xf32, register, #c>, !schedule.tile<128x128xf32, register, #c>, !schedule.tile<128x1xi8, register, #rows>, !schedule.tile<128x1xi8, register, #rows>, !schedule.tile<1x128xi8, register, #columns>, !schedule.tile<1x128xi8, register, #columns>
       }
+      schedule.wait {queue = #schedule<queue copies>}
   }
 }
 
@@ -258,6 +259,7 @@ schedule.kernel @free_sites(%a: !schedule.buffer<?x4096xf8E4M3FN>, %b: !schedule
       schedule.sync workgroup
       schedule.yield %r00, %r01, %r10, %r11, %na0, %na1, %nb0, %nb1 : !schedule.tile<128x128xf32, register, #c>, !schedule.tile<128x128xf32, register, #c>, !schedule.tile<128x128xf32, register, #c>, !schedule.tile<128x128xf32, register, #c>, !schedule.tile<128x1xi8, register, #rows>, !schedule.tile<128x1xi8, register, #rows>, !schedule.tile<1x128xi8, register, #columns>, !schedule.tile<1x128xi8, register, #columns>
       }
+      schedule.wait {queue = #schedule<queue copies>}
   }
 }
 }
