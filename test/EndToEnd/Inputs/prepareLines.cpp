@@ -7,7 +7,7 @@
 
 using namespace modelc_host;
 
-static constexpr int64_t kRows = 256, kColumns = 256, kMost = 1 << 20;
+static constexpr int64_t kRows = 256, kColumns = 256, kMost = 1 << 17;
 
 static int readOnes(void *context, const char *name, mc_tensor *tensor) {
   const std::string text = name;
