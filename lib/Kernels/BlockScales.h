@@ -19,6 +19,7 @@
 
 #include "dialects/Model/Model.h"
 #include "lib/Hardware/Hardware.h"
+#include "lib/Kernels/Fields.h"
 #include "lib/Kernels/KernelBuilder.h"
 
 namespace modelc::kernels {
@@ -52,6 +53,12 @@ struct BlockScales {
   /// That as bytes of the rows that are copied together; null: in their order.
   schedule::LayoutAttr packing() const;
 };
+
+template <>
+inline constexpr auto kFields<BlockScales> =
+    fieldsOf<BlockScales>(Field{"type", &BlockScales::type},
+                          Field{"block", &BlockScales::block},
+                          Field{"order", &BlockScales::order});
 
 /// The scales that numbers of a type have: four and six bits as OCP's MXFP4 and
 /// MXFP6; four bits with scales of E4M3 as NVFP4, for each block of 16; eight

@@ -11,8 +11,6 @@
 #define LIB_KERNELS_FAMILIES_H
 
 #include "lib/Kernels/BlockScales.h"
-#include <optional>
-#include <string>
 
 namespace modelc::kernels {
 
@@ -28,16 +26,30 @@ struct Range {
   bool operator==(const Range &) const = default;
 };
 
+template <>
+inline constexpr auto kFields<Range> = fieldsOf<Range>(
+    Field{"min", &Range::minimum}, Field{"max", &Range::maximum});
+
 /// Rows, or silu(gate) * up of them, in few bits.
 struct QuantiseShape {
   int64_t columns = 0;
-  mlir::Type element;
-  mlir::Type result;
+  mlir::Type element = {};
+  mlir::Type result = {};
   bool isSwiglu = false;       ///< of silu(gate) * up instead of x
-  BlockScales scales;          ///< of blocks of the result; none: of rows
+  BlockScales scales = {};     ///< of blocks of the result; none: of rows
   bool isTensorScaled = false; ///< those over one f32 scale of all
   bool knowsScales = false;    ///< of rows: they are read, not made
 };
+
+template <>
+inline constexpr auto kFields<QuantiseShape> = fieldsOf<QuantiseShape>(
+    Field{"columns", &QuantiseShape::columns},
+    Field{"element", &QuantiseShape::element},
+    Field{"result", &QuantiseShape::result},
+    Field{"swiglu", &QuantiseShape::isSwiglu},
+    Field{"scales", &QuantiseShape::scales},
+    Field{"tensor_scaled", &QuantiseShape::isTensorScaled},
+    Field{"known_scales", &QuantiseShape::knowsScales});
 
 /// The tiles that an extent is cut into, of a linear or a head: powers of two
 /// that sum up to it, largest first.
@@ -48,17 +60,17 @@ llvm::SmallVector<int64_t, 4> partsOf(int64_t extent);
 //===----------------------------------------------------------------------===//
 
 struct LinearShape {
-  int64_t columns = 0; ///< of d; with swiglu w has twice as many rows
-  int64_t inputs = 0;  ///< k
-  mlir::Type element;  ///< of a
-  mlir::Type weight;   ///< of w; null: as of a
-  mlir::Type result;   ///< of d
-  mlir::Type biasType; ///< null: no bias
+  int64_t columns = 0;      ///< of d; with swiglu w has twice as many rows
+  int64_t inputs = 0;       ///< k
+  mlir::Type element = {};  ///< of a
+  mlir::Type weight = {};   ///< of w; null: as of a
+  mlir::Type result = {};   ///< of d
+  mlir::Type biasType = {}; ///< null: no bias
   /// f32 scale of each row of a, and of each row of w where blocks of w have
   /// none.
   bool isScaled = false;
   /// Of w along k, and of a where its rows have none.
-  BlockScales blockScales;
+  BlockScales blockScales = {};
   /// Beside scales of blocks an f32 scale of all of a, and of each row of w.
   bool isTensorScaled = false;
   bool hasResidual = false;
@@ -77,6 +89,21 @@ struct LinearShape {
   bool scalesWeightRows() const { return isScaled && !blockScales; }
   bool scalesInputBlocks() const { return blockScales && !isScaled; }
 };
+
+template <>
+inline constexpr auto kFields<LinearShape> =
+    fieldsOf<LinearShape>(Field{"columns", &LinearShape::columns},
+                          Field{"inputs", &LinearShape::inputs},
+                          Field{"element", &LinearShape::element},
+                          Field{"weight", &LinearShape::weight},
+                          Field{"result", &LinearShape::result},
+                          Field{"bias", &LinearShape::biasType},
+                          Field{"scaled", &LinearShape::isScaled},
+                          Field{"scales", &LinearShape::blockScales},
+                          Field{"tensor_scaled", &LinearShape::isTensorScaled},
+                          Field{"residual", &LinearShape::hasResidual},
+                          Field{"swiglu", &LinearShape::isSwiglu},
+                          Field{"quantise", &LinearShape::quantise});
 
 struct LinearTile {
   int64_t m = 0, n = 0, k = 0; ///< of d, and of the step along the sum
@@ -149,6 +176,27 @@ private:
   llvm::SmallVector<int64_t, 4> parts(int64_t size, int64_t pieces) const;
 };
 
+template <>
+inline constexpr auto kFields<LinearTile> = fieldsOf<LinearTile>(
+    Field{"m", &LinearTile::m}, Field{"n", &LinearTile::n},
+    Field{"k", &LinearTile::k}, Field{"waves", &LinearTile::waves},
+    Field{"splits", &LinearTile::splits},
+    Field{"swapped", &LinearTile::isSwapped},
+    Field{"pieces_m", &LinearTile::piecesM},
+    Field{"pieces_n", &LinearTile::piecesN},
+    Field{"groups", &LinearTile::groups},
+    Field{"one_product", &LinearTile::isOneProduct},
+    Field{"roles", &LinearTile::hasRoles},
+    Field{"cluster", &LinearTile::cluster},
+    Field{"sharers", &LinearTile::sharers},
+    Field{"weights_ahead", &LinearTile::weightsAhead},
+    Field{"slots", &LinearTile::slots},
+    Field{"group_rows", &LinearTile::groupRows},
+    Field{"workgroups_of_unit", &LinearTile::workgroupsOfUnit},
+    Field{"early", &LinearTile::early}, Field{"reduce_m", &LinearTile::reduceM},
+    Field{"reduce_n", &LinearTile::reduceN},
+    Field{"reduce_waves", &LinearTile::reduceWaves});
+
 /// Arguments: a, w, [a_scales], [w_scales of blocks], [a_scale], [w_scale],
 /// [a_tensor_scale, w_tensor_scale], [bias], [residual], d, m; with splits > 1:
 /// a, w, [scales of blocks], partial[m, splits, weight rows] in f32, m. Numbers
@@ -176,30 +224,59 @@ struct RowTile {
   int64_t peers = 8; ///< devices whose parts are held at once, at most
 };
 
+template <>
+inline constexpr auto kFields<RowTile> = fieldsOf<RowTile>(
+    Field{"rows", &RowTile::rows}, Field{"n", &RowTile::columns},
+    Field{"waves", &RowTile::waves}, Field{"peers", &RowTile::peers});
+
 /// In one step all send all to all; in two, slices, then sums of slices.
 enum class Exchange { Reduce, ReduceInTwo, Gather };
+template <>
+inline constexpr std::array<llvm::StringLiteral, 3> kWords<Exchange> = {
+    "reduce", "reduce_in_two", "gather"};
 
 struct ExchangeShape {
   Exchange kind = Exchange::Reduce;
   int64_t columns = 0; ///< of one device
   int64_t ranks = 1;   ///< 1: nothing is exchanged
-  mlir::Type element;
+  mlir::Type element = {};
   int64_t stagingRows = 0; ///< capacity of the staging buffer
 };
 
+template <>
+inline constexpr auto kFields<ExchangeShape> =
+    fieldsOf<ExchangeShape>(Field{"kind", &ExchangeShape::kind},
+                            Field{"columns", &ExchangeShape::columns},
+                            Field{"ranks", &ExchangeShape::ranks},
+                            Field{"element", &ExchangeShape::element},
+                            Field{"staging", &ExchangeShape::stagingRows});
+
 struct NormShape {
   int64_t columns = 0;
-  mlir::Type element;
-  mlir::Type weightType;
-  mlir::Type result; ///< 8 or 4 bits: quantised
+  mlir::Type element = {};
+  mlir::Type weightType = {};
+  mlir::Type result = {}; ///< 8 or 4 bits: quantised
   bool hasResidual = false, hasSum = false;
   double epsilon = 0;
-  BlockScales scales;          ///< of blocks of the result; none: of rows
+  BlockScales scales = {};     ///< of blocks of the result; none: of rows
   bool isTensorScaled = false; ///< those over one f32 scale of all
   /// x is the part of one device: what is normed is the sum of all.
-  ExchangeShape exchange;
+  ExchangeShape exchange = {};
   bool isExchanged() const { return exchange.ranks > 1; }
 };
+
+template <>
+inline constexpr auto kFields<NormShape> =
+    fieldsOf<NormShape>(Field{"columns", &NormShape::columns},
+                        Field{"element", &NormShape::element},
+                        Field{"weight", &NormShape::weightType},
+                        Field{"result", &NormShape::result},
+                        Field{"residual", &NormShape::hasResidual},
+                        Field{"sum", &NormShape::hasSum},
+                        Field{"epsilon", &NormShape::epsilon},
+                        Field{"scales", &NormShape::scales},
+                        Field{"tensor_scaled", &NormShape::isTensorScaled},
+                        Field{"exchange", &NormShape::exchange});
 
 /// Arguments: x, weight, [residual], [tensor_scale], [where devices meet, as of
 /// buildExchange, of whole rows], out, [scale], [sum], [rank], m. A result
@@ -222,13 +299,23 @@ schedule::KernelOp buildQuantiseBlocks(mlir::OpBuilder &builder,
                                        const RowTile &tile, Range rows);
 
 enum class Elementwise { Add, Swiglu, Zeros, Narrow };
+template <>
+inline constexpr std::array<llvm::StringLiteral, 4> kWords<Elementwise> = {
+    "add", "swiglu", "zeros", "narrow"};
 
 struct ElementwiseShape {
   Elementwise kind = Elementwise::Add;
   int64_t columns = 0;
-  mlir::Type element;
+  mlir::Type element = {};
   mlir::Type result = {}; ///< of narrow: over a scale, saturated
 };
+
+template <>
+inline constexpr auto kFields<ElementwiseShape> =
+    fieldsOf<ElementwiseShape>(Field{"kind", &ElementwiseShape::kind},
+                               Field{"columns", &ElementwiseShape::columns},
+                               Field{"element", &ElementwiseShape::element},
+                               Field{"result", &ElementwiseShape::result});
 
 /// Arguments: a, b, out, m; of narrow: x, scale[1], out, m; of zeros: out, m.
 schedule::KernelOp buildElementwise(mlir::OpBuilder &builder,
@@ -239,10 +326,17 @@ schedule::KernelOp buildElementwise(mlir::OpBuilder &builder,
 struct GatherShape {
   int64_t columns = 0;
   int64_t tableRows = 0; ///< 0: a size of the run
-  mlir::Type element;
+  mlir::Type element = {};
   /// The row of the last token of each sequence, instead of rows by number.
   bool isLast = false;
 };
+
+template <>
+inline constexpr auto kFields<GatherShape> =
+    fieldsOf<GatherShape>(Field{"columns", &GatherShape::columns},
+                          Field{"table", &GatherShape::tableRows},
+                          Field{"element", &GatherShape::element},
+                          Field{"last", &GatherShape::isLast});
 
 /// Arguments: ids (or starts), table, out, m. `m` counts rows of out.
 schedule::KernelOp buildGather(mlir::OpBuilder &builder, const Label &label,
@@ -255,18 +349,33 @@ schedule::KernelOp buildGather(mlir::OpBuilder &builder, const Label &label,
 
 struct SampleShape {
   int64_t vocabulary = 0;
-  mlir::Type element; ///< of the logits
+  mlir::Type element = {}; ///< of the logits
   bool isGreedy = true;
   int64_t topK = 0; ///< 0: all
   double topP = 1;  ///< 1: all
   double temperature = 1;
 };
 
+template <>
+inline constexpr auto kFields<SampleShape> =
+    fieldsOf<SampleShape>(Field{"vocabulary", &SampleShape::vocabulary},
+                          Field{"element", &SampleShape::element},
+                          Field{"greedy", &SampleShape::isGreedy},
+                          Field{"top_k", &SampleShape::topK},
+                          Field{"top_p", &SampleShape::topP},
+                          Field{"temperature", &SampleShape::temperature});
+
 struct SampleTile {
   int64_t columns = 0; ///< of the row that is walked at a time
   int64_t waves = 4;
   int64_t ways = 4; ///< thresholds of one step of a search: 2, 4 or 16
 };
+
+template <>
+inline constexpr auto kFields<SampleTile> =
+    fieldsOf<SampleTile>(Field{"n", &SampleTile::columns},
+                         Field{"waves", &SampleTile::waves},
+                         Field{"ways", &SampleTile::ways});
 
 /// Arguments: logits, [draws], out, sequences.
 schedule::KernelOp buildSample(mlir::OpBuilder &builder, const Label &label,

@@ -18,27 +18,15 @@ static int64_t columnsOf(Value value) {
   return cast<RankedTensorType>(value.getType()).getDimSize(1);
 }
 
-/// How exchanges call their buffers, so that kinds share none.
-static StringRef nameOf(Exchange kind) {
-  switch (kind) {
-  case Exchange::Reduce:
-    return "reduce";
-  case Exchange::ReduceInTwo:
-    return "reduce_in_two";
-  case Exchange::Gather:
-    return "gather";
-  }
-  llvm_unreachable("all kinds have names");
-}
-
 SmallVector<Value> GraphLowering::meetingPlaces(const ExchangeShape &shape,
                                                 int64_t tileColumns) {
   bool isInTwo = shape.kind == Exchange::ReduceInTwo;
   bool isGather = shape.kind == Exchange::Gather;
   int64_t rows = isGather ? library.options.maxSequences : shape.stagingRows;
   int64_t pieces = llvm::divideCeil(shape.columns, tileColumns);
-  // Exchanges cut alike share their places: calls follow each other.
-  std::string cut = llvm::formatv("_{0}_{1}x{2}_{3}", nameOf(shape.kind), rows,
+  // Exchanges of one kind that are cut alike share their places: calls follow
+  // each other.
+  std::string cut = llvm::formatv("_{0}_{1}x{2}_{3}", wordOf(shape.kind), rows,
                                   shape.columns, tileColumns);
   SmallVector<Value> places;
   auto peers = [&](StringRef name, ArrayRef<int64_t> extents, Type element,

@@ -19,8 +19,8 @@ struct HeadShape {
   int64_t headDim = 0;  ///< of queries and keys
   int64_t valueDim = 0; ///< of values and results
   int64_t window = 0;   ///< keys that a query sees, its own with them; 0: all
-  mlir::Type element;   ///< of queries and results
-  mlir::Type cacheElement; ///< 8 bits: over a scale, saturated
+  mlir::Type element = {};      ///< of queries and results
+  mlir::Type cacheElement = {}; ///< 8 bits: over a scale, saturated
   /// What products multiply if not numbers of `element`: queries and keys, and
   /// powers and values. Queries come over a scale then, saturated.
   mlir::Type queries = {}, powers = {};
@@ -43,10 +43,25 @@ struct HeadShape {
   bool isScaled() const { return cacheElement.getIntOrFloatBitWidth() == 8; }
 };
 
+template <>
+inline constexpr auto kFields<HeadShape> = fieldsOf<HeadShape>(
+    Field{"heads", &HeadShape::heads}, Field{"kv_heads", &HeadShape::kvHeads},
+    Field{"page", &HeadShape::pageSize}, Field{"head_dim", &HeadShape::headDim},
+    Field{"value_dim", &HeadShape::valueDim},
+    Field{"window", &HeadShape::window}, Field{"element", &HeadShape::element},
+    Field{"cache", &HeadShape::cacheElement},
+    Field{"query", &HeadShape::queries}, Field{"power", &HeadShape::powers},
+    Field{"quantise", &HeadShape::quantise});
+
 /// Sizes of a step. `longest` counts the new tokens of one sequence.
 struct StepRange {
   Range sequences, longest;
 };
+
+template <>
+inline constexpr auto kFields<StepRange> =
+    fieldsOf<StepRange>(Field{"sequences", &StepRange::sequences},
+                        Field{"longest", &StepRange::longest});
 
 /// Parts of the sums of a linear, with what makes its result of them.
 struct SumParts {
@@ -54,7 +69,7 @@ struct SumParts {
   bool hasInputScale = false;  ///< of each row of a
   bool isTensorScaled = false; ///< that one is of all rows
   bool hasWeightScale = false; ///< of each row of w
-  mlir::Type biasType;         ///< null: none
+  mlir::Type biasType = {};    ///< null: none
   explicit operator bool() const { return count > 0; }
 
   static SumParts of(const LinearShape &shape, int64_t count) {
@@ -62,6 +77,14 @@ struct SumParts {
             shape.scalesWeightRows() || shape.isTensorScaled, shape.biasType};
   }
 };
+
+template <>
+inline constexpr auto kFields<SumParts> =
+    fieldsOf<SumParts>(Field{"parts", &SumParts::count},
+                       Field{"scaled", &SumParts::hasInputScale},
+                       Field{"tensor_scaled", &SumParts::isTensorScaled},
+                       Field{"weight_scaled", &SumParts::hasWeightScale},
+                       Field{"bias", &SumParts::biasType});
 
 struct RopeTile {
   int64_t tokens = 1; ///< of one workgroup
@@ -71,6 +94,13 @@ struct RopeTile {
   /// Of the linear before, which this kernel adds; of one token.
   SumParts sums = {};
 };
+
+template <>
+inline constexpr auto kFields<RopeTile> =
+    fieldsOf<RopeTile>(Field{"tokens", &RopeTile::tokens},
+                       Field{"packs_heads", &RopeTile::packsHeads},
+                       Field{"waves", &RopeTile::waves},
+                       Field{"sums", &RopeTile::sums});
 
 /// Rotates queries and keys, appends keys and values. Arguments: qkv[tokens,
 /// heads + 2 kvHeads, headDim], rope[position, 2, headDim / 2] (cosines,
@@ -106,6 +136,17 @@ struct PrefillTile {
   int64_t headsTogether = 0;
 };
 
+template <>
+inline constexpr auto kFields<PrefillTile> = fieldsOf<PrefillTile>(
+    Field{"queries", &PrefillTile::queries}, Field{"keys", &PrefillTile::keys},
+    Field{"waves", &PrefillTile::waves}, Field{"slots", &PrefillTile::slots},
+    Field{"delayed", &PrefillTile::isDelayed},
+    Field{"roles", &PrefillTile::hasRoles},
+    Field{"ahead", &PrefillTile::isAhead},
+    Field{"fma_exponentials", &PrefillTile::fmaExponentials},
+    Field{"workgroups_of_unit", &PrefillTile::workgroupsOfUnit},
+    Field{"together", &PrefillTile::headsTogether});
+
 /// Arguments: q, k_cache, v_cache, [q_scale], [k_scale, v_scale], starts,
 /// contexts, pages, out, tokens, sequences, longest, pages_per_sequence.
 schedule::KernelOp buildAttentionPrefill(mlir::OpBuilder &builder,
@@ -126,6 +167,17 @@ struct DecodeTile {
   int64_t combineParts = 16; ///< that are joined in one trip
   int64_t combineWaves = 1;
 };
+
+template <>
+inline constexpr auto kFields<DecodeTile> = fieldsOf<DecodeTile>(
+    Field{"queries", &DecodeTile::queries}, Field{"keys", &DecodeTile::keys},
+    Field{"waves", &DecodeTile::waves}, Field{"slots", &DecodeTile::slots},
+    Field{"splits", &DecodeTile::maxSplits},
+    Field{"per_unit", &DecodeTile::perUnit},
+    Field{"at_once", &DecodeTile::atOnce}, Field{"alone", &DecodeTile::alone},
+    Field{"join_tiles", &DecodeTile::joinTiles},
+    Field{"combine_parts", &DecodeTile::combineParts},
+    Field{"combine_waves", &DecodeTile::combineWaves});
 
 /// Arguments: q, k_cache, v_cache, [q_scale], [k_scale], contexts, pages,
 /// part[sequence * splits + split, head, valueDim], stat[.., head, 2] (maximum,

@@ -60,30 +60,26 @@ struct Request {
   Settings &settings;
   Type bf16;
 
-  Range rows() const {
-    return {settings.integer("min", 1), settings.integer("max", 4096)};
+  /// `T` with what was said of it.
+  template <typename T>
+  T fill(T value) const {
+    settings.fill(value, builder.getContext());
+    return value;
   }
+  Range rows() const { return fill(Range{1, 4096}); }
   StepRange step() const {
     return {rows(), {1, settings.integer("longest", 4096)}};
   }
-  RowTile rowTile() const {
-    RowTile tile;
-    tile.rows = settings.integer("rows", tile.rows);
-    tile.columns = settings.integer("n", 1024);
-    tile.waves = settings.integer("waves", tile.waves);
-    tile.peers = settings.integer("peers", tile.peers);
-    return tile;
+  RowTile rowTile() const { return fill(RowTile{.columns = 1024}); }
+  BlockScales scalesOf(Type number) const {
+    Type scale = settings.optionalType("scale", builder.getContext());
+    return blockScalesOf(number, scale, settings.target);
   }
   ExchangeShape exchange(int64_t columns, int64_t ranks) const {
-    ExchangeShape shape;
-    shape.kind = settings.flag("gather")   ? Exchange::Gather
-                 : settings.flag("in_two") ? Exchange::ReduceInTwo
-                                           : Exchange::Reduce;
-    shape.columns = columns;
-    shape.ranks = settings.integer("ranks", ranks);
-    shape.element = settings.type("element", bf16);
-    shape.stagingRows = settings.integer("staging", rows().maximum);
-    return shape;
+    return fill(ExchangeShape{.columns = columns,
+                              .ranks = ranks,
+                              .element = bf16,
+                              .stagingRows = rows().maximum});
   }
   /// Of what a kernel quantises in blocks, if it does.
   std::optional<QuantiseShape> quantised(int64_t columns, Type element) const {
@@ -98,18 +94,14 @@ struct Request {
                   : std::nullopt;
   }
   HeadShape heads() const {
-    HeadShape shape;
-    shape.heads = settings.integer("heads", 8);
-    shape.kvHeads = settings.integer("kv_heads", 2);
-    shape.headDim = settings.integer("head_dim", 128);
-    shape.valueDim = settings.integer("value_dim", shape.headDim);
-    shape.window = settings.integer("window", 0);
-    shape.pageSize = settings.integer("page", 16);
-    shape.element = settings.type("element", bf16);
-    shape.cacheElement = settings.type("cache", bf16);
-    shape.queries = settings.optionalType("query", builder.getContext());
-    shape.powers = settings.optionalType("power", builder.getContext());
-    return shape;
+    HeadShape shape = {.heads = 8,
+                       .kvHeads = 2,
+                       .pageSize = 16,
+                       .headDim = settings.integer("head_dim", 128),
+                       .element = bf16,
+                       .cacheElement = bf16};
+    shape.valueDim = shape.headDim;
+    return fill(shape);
   }
 };
 
@@ -117,41 +109,11 @@ struct Request {
 
 static void buildLinearPart(const Request &r, bool isReduce) {
   Settings &s = r.settings;
-  LinearShape shape;
-  shape.columns = s.integer("columns", 256);
-  shape.inputs = s.integer("inputs", 512);
-  shape.element = s.type("element", r.bf16);
-  shape.result = s.type("result", r.bf16);
-  shape.biasType = s.optionalType("bias", r.builder.getContext());
-  shape.isScaled = s.flag("scaled");
-  shape.weight = s.optionalType("weight", r.builder.getContext());
-  shape.blockScales =
-      blockScalesOf(shape.weightElement(),
-                    s.optionalType("scale", r.builder.getContext()), s.target);
-  shape.isTensorScaled = s.flag("tensor_scaled");
-  shape.hasResidual = s.flag("residual");
-  shape.isSwiglu = s.flag("swiglu");
+  auto shape = r.fill(LinearShape{
+      .columns = 256, .inputs = 512, .element = r.bf16, .result = r.bf16});
+  shape.blockScales = r.scalesOf(shape.weightElement());
   shape.quantise = r.quantised(shape.columns, shape.result);
-  LinearTile tile;
-  tile.m = s.integer("m", 64);
-  tile.n = s.integer("n", 64);
-  tile.k = s.integer("k", 64);
-  tile.waves = s.integer("waves", tile.waves);
-  tile.splits = s.integer("splits", tile.splits);
-  tile.isSwapped = s.flag("swapped");
-  tile.groups = s.integer("groups", 2);
-  tile.sharers = s.integer("sharers", 1);
-  tile.piecesM = s.integer("pieces_m", 1);
-  tile.piecesN = s.integer("pieces_n", 1);
-  tile.isOneProduct = s.flag("one_product");
-  tile.hasRoles = s.flag("roles");
-  tile.cluster = s.integer("cluster", tile.cluster);
-  tile.weightsAhead = s.integer("weights_ahead", 0);
-  tile.slots = s.integer("slots", tile.slots);
-  tile.early = s.integer("early", tile.early);
-  tile.reduceM = s.integer("reduce_m", tile.reduceM);
-  tile.reduceN = s.integer("reduce_n", tile.reduceN);
-  tile.reduceWaves = s.integer("reduce_waves", tile.reduceWaves);
+  auto tile = r.fill(LinearTile{.m = 64, .n = 64, .k = 64});
   if (tile.k < 1 || tile.splits < 1 ||
       (!isReduce && tile.inputsOfLastPart(shape.inputs) <= 0)) {
     return s.refuse("expected parts of the sum with a step each, got " +
@@ -169,82 +131,52 @@ static void buildLinearPart(const Request &r, bool isReduce) {
 }
 
 static void buildNormKernel(const Request &r) {
-  Settings &s = r.settings;
-  NormShape shape;
-  shape.columns = s.integer("columns", 256);
-  shape.element = s.type("element", r.bf16);
-  shape.weightType = s.type("weight", r.bf16);
-  shape.result = s.type("result", r.bf16);
-  shape.hasResidual = s.flag("residual");
-  shape.hasSum = s.flag("sum");
-  shape.epsilon = s.number("epsilon", 1e-5);
-  shape.scales = blockScalesOf(
-      shape.result, s.optionalType("scale", r.builder.getContext()), s.target);
-  shape.isTensorScaled = s.flag("tensor_scaled");
+  auto shape = r.fill(NormShape{.columns = 256,
+                                .element = r.bf16,
+                                .weightType = r.bf16,
+                                .result = r.bf16,
+                                .epsilon = 1e-5});
+  shape.scales = r.scalesOf(shape.result);
   shape.exchange = r.exchange(shape.columns, 1);
   auto build = shape.scales ? buildNormBlocks : buildNorm;
   build(r.builder, r.label, shape, r.rowTile(), r.rows());
 }
 
 static void buildQuantiseKernel(const Request &r) {
-  Settings &s = r.settings;
-  QuantiseShape shape;
-  shape.columns = s.integer("columns", 256);
-  shape.element = s.type("element", r.bf16);
-  shape.result = s.type("result", Float8E4M3FNType::get(r.bf16.getContext()));
-  shape.isSwiglu = s.flag("swiglu");
-  shape.scales = blockScalesOf(
-      shape.result, s.optionalType("scale", r.builder.getContext()), s.target);
-  shape.isTensorScaled = s.flag("tensor_scaled");
-  shape.knowsScales = s.flag("known_scales");
+  auto shape = r.fill(
+      QuantiseShape{.columns = 256,
+                    .element = r.bf16,
+                    .result = Float8E4M3FNType::get(r.bf16.getContext())});
+  shape.scales = r.scalesOf(shape.result);
   auto build = shape.scales ? buildQuantiseBlocks : buildQuantise;
   build(r.builder, r.label, shape, r.rowTile(), r.rows());
 }
 
 static void buildElementwiseKernel(const Request &r) {
-  Settings &s = r.settings;
-  ElementwiseShape shape;
-  shape.kind = s.flag("swiglu") ? Elementwise::Swiglu : Elementwise::Add;
-  shape.columns = s.integer("columns", 256);
-  shape.element = s.type("element", r.bf16);
-  shape.result = s.optionalType("result", r.builder.getContext());
-  shape.kind = shape.result ? Elementwise::Narrow : shape.kind;
+  auto shape = r.fill(ElementwiseShape{.columns = 256, .element = r.bf16});
   buildElementwise(r.builder, r.label, shape, r.rowTile(), r.rows());
 }
 
 static void buildGatherKernel(const Request &r) {
-  Settings &s = r.settings;
-  GatherShape shape;
-  shape.columns = s.integer("columns", 256);
-  shape.tableRows = s.integer("table", 0);
-  shape.element = s.type("element", r.bf16);
-  shape.isLast = s.flag("last");
+  auto shape = r.fill(GatherShape{.columns = 256, .element = r.bf16});
   buildGather(r.builder, r.label, shape, r.rowTile(), r.rows());
 }
 
 static void buildRopeAppendKernel(const Request &r) {
-  Settings &s = r.settings;
-  RopeTile tile;
-  tile.tokens = s.integer("tokens", tile.tokens);
-  tile.packsHeads = s.flag("packs_heads");
-  tile.sums.count = s.integer("parts", 0);
-  tile.sums.isTensorScaled = s.flag("tensor_scaled");
-  tile.sums.hasInputScale = tile.sums.isTensorScaled || s.flag("scaled");
-  tile.sums.hasWeightScale = tile.sums.hasInputScale;
-  tile.sums.biasType = s.optionalType("bias", r.builder.getContext());
-  tile.waves = s.integer("waves", tile.waves);
+  auto tile = r.fill(RopeTile{});
+  tile.sums = r.fill(SumParts{});
+  tile.sums.hasInputScale |= tile.sums.isTensorScaled;
+  tile.sums.hasWeightScale |= tile.sums.hasInputScale;
   if (tile.sums.count < 0 || (tile.sums && tile.tokens != 1)) {
-    return s.refuse("expected parts of sums of one token, got " +
-                    Twine(tile.sums.count) + " of " + Twine(tile.tokens));
+    return r.settings.refuse("expected parts of sums of one token, got " +
+                             Twine(tile.sums.count) + " of " +
+                             Twine(tile.tokens));
   }
   buildRopeAppend(r.builder, r.label, r.heads(), tile, r.step());
 }
 
 static void buildAppendKernel(const Request &r) {
-  RopeTile tile;
-  tile.tokens = r.settings.integer("tokens", tile.tokens);
-  tile.packsHeads = r.settings.flag("packs_heads");
-  tile.waves = r.settings.integer("waves", tile.waves);
+  auto tile = r.fill(RopeTile{});
   if (tile.packsHeads && tile.tokens != 1) {
     return r.settings.refuse("expected heads of one token, got tokens:" +
                              Twine(tile.tokens));
@@ -253,30 +185,12 @@ static void buildAppendKernel(const Request &r) {
 }
 
 static void buildPrefillKernel(const Request &r) {
-  Settings &s = r.settings;
-  PrefillTile tile;
-  tile.queries = s.integer("queries", 64);
-  tile.keys = s.integer("keys", 64);
-  tile.waves = s.integer("waves", tile.waves);
-  tile.slots = s.integer("slots", tile.slots);
-  tile.isDelayed = s.flag("delayed");
-  tile.isAhead = s.flag("ahead");
-  tile.hasRoles = s.flag("roles");
-  tile.fmaExponentials = s.integer("fma_exponentials", 0);
-  tile.headsTogether = s.integer("together", 0);
+  auto tile = r.fill(PrefillTile{.queries = 64, .keys = 64});
   buildAttentionPrefill(r.builder, r.label, r.heads(), tile, r.step());
 }
 
 static void buildDecodePart(const Request &r, bool isCombine) {
-  Settings &s = r.settings;
-  DecodeTile tile;
-  tile.queries = s.integer("queries", tile.queries);
-  tile.keys = s.integer("keys", 64);
-  tile.waves = s.integer("waves", tile.waves);
-  tile.slots = s.integer("slots", tile.slots);
-  tile.maxSplits = s.integer("splits", 8);
-  tile.combineParts = s.integer("combine_parts", tile.combineParts);
-  tile.combineWaves = s.integer("combine_waves", tile.combineWaves);
+  auto tile = r.fill(DecodeTile{.keys = 64, .maxSplits = 8});
   HeadShape shape = r.heads();
   if (isCombine) {
     shape.quantise = r.quantised(shape.heads * shape.valueDim, shape.element);
@@ -286,25 +200,16 @@ static void buildDecodePart(const Request &r, bool isCombine) {
 }
 
 static void buildSampleKernel(const Request &r) {
-  Settings &s = r.settings;
-  SampleShape shape;
-  shape.vocabulary = s.integer("vocabulary", 32000);
-  shape.element = s.type("element", r.builder.getF32Type());
-  shape.isGreedy = !s.flag("random");
-  shape.topK = s.integer("top_k", 0);
-  shape.topP = s.number("top_p", 1);
-  shape.temperature = s.number("temperature", 1);
-  SampleTile tile;
-  tile.columns = s.integer("n", 1024);
-  tile.waves = s.integer("waves", tile.waves);
-  tile.ways = s.integer("ways", tile.ways);
+  auto shape = r.fill(
+      SampleShape{.vocabulary = 32000, .element = r.builder.getF32Type()});
+  auto tile = r.fill(SampleTile{.columns = 1024});
   buildSample(r.builder, r.label, shape, tile, r.rows());
 }
 
 static void buildExchangeKernel(const Request &r) {
-  Settings &s = r.settings;
-  buildExchange(r.builder, r.label, r.exchange(s.integer("columns", 256), 2),
-                r.rowTile(), r.rows());
+  buildExchange(r.builder, r.label,
+                r.exchange(r.settings.integer("columns", 256), 2), r.rowTile(),
+                r.rows());
 }
 
 /// The families by name.

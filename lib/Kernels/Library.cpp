@@ -1,4 +1,5 @@
 #include "lib/Kernels/Library.h"
+#include "lib/Kernels/Names.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -16,63 +17,22 @@ Range Library::allRows() const {
   return {1, std::max(options.maxTokens, options.maxSequences)};
 }
 
-/// An element type as part of a name: bf16, f8e4m3fn.
-static std::string word(Type type) {
-  std::string text;
-  llvm::raw_string_ostream(text) << type;
-  return StringRef(text).lower();
+std::string Library::unusedSymbol(StringRef name) {
+  std::string symbol = name.str();
+  for (int64_t number = 2; !symbols.insert(symbol).second; ++number) {
+    symbol = (name + "_v" + Twine(number)).str();
+  }
+  return symbol;
 }
 
-static std::string extent(int64_t value) { return std::to_string(value); }
-
-FlatSymbolRefAttr Library::once(const Twine &name, Build build) {
-  std::string symbol = name.str();
-  FlatSymbolRefAttr &kernel = kernels[symbol];
+FlatSymbolRefAttr Library::once(const Wanted &wanted, Build build) {
+  FlatSymbolRefAttr &kernel = kernels[wanted.identity];
   if (!kernel) {
+    std::string symbol = unusedSymbol(wanted.name);
     build({symbol, symbol, ""});
     kernel = FlatSymbolRefAttr::get(builder.getContext(), symbol);
   }
   return kernel;
-}
-
-/// Which of the formats with scales of blocks, where a target knows several.
-static std::string nameOf(const BlockScales &scales, Type number,
-                          bool isTensorScaled) {
-  bool isSaid =
-      scales && (!scales.order.empty() || number.getIntOrFloatBitWidth() == 8);
-  return (isSaid ? "_" + word(scales.type) : "") +
-         (isTensorScaled ? "_tensor_scaled" : "");
-}
-
-/// What a kernel quantises its result to, or nothing.
-static std::string nameOf(const std::optional<QuantiseShape> &quantise) {
-  return quantise ? "_to_" + word(quantise->result) +
-                        nameOf(quantise->scales, quantise->result,
-                               quantise->isTensorScaled)
-                  : "";
-}
-
-static std::string nameOf(const LinearShape &shape) {
-  std::string name = "linear_" + extent(shape.weightRows()) + "x" +
-                     extent(shape.inputs) + "_" + word(shape.element);
-  if (shape.weightElement() != shape.element) {
-    name += "_" + word(shape.weightElement());
-  }
-  if (shape.result != shape.element) {
-    name += "_" + word(shape.result);
-  }
-  name += nameOf(shape.blockScales, shape.weightElement(),
-                 /*isTensorScaled=*/false);
-  std::pair<bool, StringRef> parts[] = {
-      {shape.isScaled, "_scaled"},
-      {shape.isTensorScaled, "_tensor_scaled"},
-      {!!shape.biasType, "_bias"},
-      {shape.isSwiglu, "_swiglu"},
-      {shape.hasResidual, "_residual"}};
-  for (auto [isThere, part] : parts) {
-    name += isThere ? part.str() : "";
-  }
-  return name + nameOf(shape.quantise);
 }
 
 /// Where no tile is left, or nothing multiplies the types.
@@ -98,29 +58,6 @@ static LogicalResult refuse(Operation *op, const LinearShape &shape, Range rows,
          << " rows; try other types of weights";
 }
 
-/// What tells a tile of one linear from another.
-static std::string nameOf(const LinearTile &tile) {
-  std::string name =
-      "_" + extent(tile.m) + "x" + extent(tile.n) + "x" + extent(tile.k);
-  auto add = [&](StringRef what, int64_t count, int64_t usual) {
-    name += count == usual ? "" : ("_" + what + extent(count)).str();
-  };
-  add("waves", tile.waves, 4);
-  add("parts", tile.splits, 1);
-  if (tile.hasPieces()) {
-    name += "_in" + extent(tile.piecesM) + "x" + extent(tile.piecesN);
-    add("groups", tile.groups, 2);
-  }
-  name += tile.isSwapped ? "_swapped" : "";
-  name += tile.hasRoles ? "_roles" : "";
-  add("cluster", tile.cluster, 1);
-  add("sharers", tile.sharers, 1);
-  add("ahead", tile.weightsAhead, 0);
-  add("slots", tile.slots, 0);
-  add("early", tile.early, 0);
-  return name;
-}
-
 /// That the kernel serves these rows too, after those that it does.
 static void serve(KernelOp kernel, Range rows) {
   MLIRContext *context = kernel.getContext();
@@ -141,10 +78,11 @@ static void serve(KernelOp kernel, Range rows) {
   kernel.setGuardAttr(ArrayAttr::get(context, guard));
 }
 
-FlatSymbolRefAttr Library::serving(Range rows, const Twine &name, Build build) {
-  FlatSymbolRefAttr known = kernels.lookup(name.str());
+FlatSymbolRefAttr Library::serving(Range rows, const Wanted &wanted,
+                                   Build build) {
+  FlatSymbolRefAttr known = kernels.lookup(wanted.identity);
   if (!known) {
-    return once(name, build);
+    return once(wanted, build);
   }
   auto module = cast<ModuleOp>(builder.getBlock()->getParentOp());
   serve(module.lookupSymbol<KernelOp>(known.getAttr()), rows);
@@ -158,13 +96,16 @@ Library::variant(Operation *op, const LinearShape &shape, Range rows) {
     return refuse(op, shape, rows, tiling);
   }
   std::string name = nameOf(shape), symbol = name + nameOf(chosen->tile);
+  std::string identity = identityOf(shape, chosen->tile);
   LinearVariant variant = {rows, chosen->tile, {}, {}};
-  variant.kernel = serving(rows, symbol, [&](const Label &label) {
+  Wanted whole = {symbol, "linear" + identity};
+  variant.kernel = serving(rows, whole, [&](const Label &label) {
     buildLinear(builder, {label.symbol, name, chosen->note}, shape,
                 chosen->tile, rows);
   });
   if (chosen->tile.splits > 1) {
-    variant.reduce = serving(rows, symbol + "_reduce", [&](const Label &label) {
+    Wanted sum = {symbol + "_reduce", "reduce" + identity};
+    variant.reduce = serving(rows, sum, [&](const Label &label) {
       buildLinearReduce(builder, {label.symbol, name + "_reduce", ""}, shape,
                         chosen->tile, rows);
     });
@@ -177,14 +118,14 @@ FailureOr<SmallVector<LinearVariant>> Library::linear(Operation *op,
                                                       ArrayRef<Range> ranges) {
   SmallVector<LinearVariant> variants;
   for (Range rows : ranges) {
-    std::string symbol = nameOf(shape) + "_m" + extent(rows.maximum);
-    auto known = linears.find(symbol);
+    std::string identity = identityOf(shape, rows);
+    auto known = linears.find(identity);
     if (known == linears.end()) {
       FailureOr<LinearVariant> next = variant(op, shape, rows);
       if (failed(next)) {
         return failure();
       }
-      known = linears.insert({symbol, *next}).first;
+      known = linears.insert({identity, *next}).first;
     }
     const LinearVariant &next = known->second;
     LinearVariant *last = variants.empty() ? nullptr : &variants.back();
@@ -198,26 +139,9 @@ FailureOr<SmallVector<LinearVariant>> Library::linear(Operation *op,
   return variants;
 }
 
-static std::string nameOf(const ExchangeShape &shape) {
-  StringRef kind = shape.kind == Exchange::Gather   ? "all_gather_"
-                   : shape.kind == Exchange::Reduce ? "all_reduce_"
-                                                    : "all_reduce_in_two_";
-  return (kind + extent(shape.columns) + "_" + word(shape.element) + "_r" +
-          extent(shape.ranks))
-      .str();
-}
-
-static std::string nameOf(const NormShape &shape) {
-  std::string name = "norm_" + extent(shape.columns) + "_" +
-                     word(shape.element) + "_" + word(shape.result) +
-                     nameOf(shape.scales, shape.result, shape.isTensorScaled);
-  name += shape.hasResidual ? "_residual" : "";
-  name += shape.hasSum ? "_sum" : "";
-  return shape.isExchanged() ? name + "_of_" + nameOf(shape.exchange) : name;
-}
-
 FlatSymbolRefAttr Library::norm(const NormShape &shape) {
-  return once(nameOf(shape), [&](const Label &label) {
+  Wanted norm = {nameOf(shape), "norm" + identityOf(shape)};
+  return once(norm, [&](const Label &label) {
     auto build = shape.scales ? buildNormBlocks : buildNorm;
     build(builder, label, shape, tiling.tileOf(shape),
           shape.isExchanged() ? Range{1, shape.exchange.stagingRows}
@@ -228,79 +152,52 @@ FlatSymbolRefAttr Library::norm(const NormShape &shape) {
 FlatSymbolRefAttr Library::quantise(QuantiseShape shape) {
   const EngineKernels *engine = tiling.options.engine;
   shape.knowsScales = engine && engine->knowsScales;
-  StringRef kind = shape.isSwiglu ? "swiglu_quantise_" : "quantise_";
-  return once(kind + extent(shape.columns) + "_" + word(shape.result) +
-                  nameOf(shape.scales, shape.result, shape.isTensorScaled),
-              [&](const Label &label) {
-                bool isBlocks = static_cast<bool>(shape.scales);
-                auto build = isBlocks ? buildQuantiseBlocks : buildQuantise;
-                build(builder, label, shape,
-                      isBlocks ? tiling.blocksOfRow(shape.columns, shape.scales,
-                                                    shape.result)
-                               : tiling.chunkedRow(shape.columns),
-                      allRows());
-              });
+  Wanted quantise = {nameOf(shape), "quantise" + identityOf(shape)};
+  return once(quantise, [&](const Label &label) {
+    bool isBlocks = static_cast<bool>(shape.scales);
+    auto build = isBlocks ? buildQuantiseBlocks : buildQuantise;
+    build(builder, label, shape,
+          isBlocks
+              ? tiling.blocksOfRow(shape.columns, shape.scales, shape.result)
+              : tiling.chunkedRow(shape.columns),
+          allRows());
+  });
 }
 
 FlatSymbolRefAttr Library::elementwise(const ElementwiseShape &shape) {
-  auto verb = [&]() -> StringRef {
-    switch (shape.kind) {
-    case Elementwise::Add:
-      return "add_";
-    case Elementwise::Swiglu:
-      return "swiglu_";
-    case Elementwise::Zeros:
-      return "zeros_";
-    case Elementwise::Narrow:
-      return "narrow_";
-    }
-    return "";
-  };
-  std::string name = verb().str() + extent(shape.columns) + "_" +
-                     word(shape.element) +
-                     (shape.result ? "_" + word(shape.result) : "");
-  return once(name, [&](const Label &label) {
+  Wanted wanted = {nameOf(shape), "elementwise" + identityOf(shape)};
+  return once(wanted, [&](const Label &label) {
     buildElementwise(builder, label, shape, tiling.piece(shape.columns),
                      allRows());
   });
 }
 
 FlatSymbolRefAttr Library::gather(const GatherShape &shape) {
-  StringRef kind = shape.isLast ? "last_" : "embed_";
-  return once(kind + extent(shape.columns) + "_" + word(shape.element),
-              [&](const Label &label) {
-                buildGather(builder, label, shape, tiling.piece(shape.columns),
-                            shape.isLast ? allSequences() : allRows());
-              });
+  Wanted gather = {nameOf(shape), "gather" + identityOf(shape)};
+  return once(gather, [&](const Label &label) {
+    buildGather(builder, label, shape, tiling.piece(shape.columns),
+                shape.isLast ? allSequences() : allRows());
+  });
 }
 
-static std::string nameOf(StringRef kind, const HeadShape &shape) {
-  return (kind + "_h" + extent(shape.heads) + "_kv" + extent(shape.kvHeads) +
-          "_d" + extent(shape.headDim) + "_" + word(shape.cacheElement) +
-          (shape.window > 0 ? "_w" + extent(shape.window) : "") +
-          (shape.queries ? "_queries_" + word(shape.queries) : ""))
-      .str();
+/// Of kernels that do not make results in few bits.
+static HeadShape ofKeys(HeadShape shape) {
+  shape.quantise = std::nullopt;
+  return shape;
 }
 
-static std::string nameOf(const SumParts &sums) {
-  if (!sums) {
-    return "";
-  }
-  std::string name = "_of_parts" + extent(sums.count);
-  name += sums.isTensorScaled  ? "_tensor_scaled"
-          : sums.hasInputScale ? "_scaled"
-                               : "";
-  name += sums.hasInputScale && !sums.hasWeightScale ? "_input" : "";
-  return name + (sums.biasType ? "_bias_" + word(sums.biasType) : "");
+Library::Wanted Library::ofHeads(StringRef kind, const HeadShape &shape) {
+  return {nameOf(kind, shape), kind.str() + identityOf(ofKeys(shape))};
 }
 
 FlatSymbolRefAttr Library::ropeAppend(const HeadShape &shape, bool isDecode,
                                       const SumParts &sums) {
   StringRef kind = isDecode ? "rope_append_decode" : "rope_append_prefill";
   StepRange sizes = {allSequences(), {1, isDecode ? 1 : options.maxTokens}};
-  std::string name = nameOf(kind, shape);
-  name += nameOf(sums);
-  return once(name, [&](const Label &label) {
+  Wanted rope = ofHeads(kind, shape);
+  rope.name += nameOf(sums);
+  rope.identity += identityOf(sums);
+  return once(rope, [&](const Label &label) {
     RopeTile tile = tiling.rope(shape, isDecode);
     tile.sums = sums;
     buildRopeAppend(builder, label, shape, tile, sizes);
@@ -310,14 +207,14 @@ FlatSymbolRefAttr Library::ropeAppend(const HeadShape &shape, bool isDecode,
 FlatSymbolRefAttr Library::append(const HeadShape &shape, bool isDecode) {
   StringRef kind = isDecode ? "append_decode" : "append_prefill";
   StepRange sizes = {allSequences(), {1, isDecode ? 1 : options.maxTokens}};
-  return once(nameOf(kind, shape), [&](const Label &label) {
+  return once(ofHeads(kind, shape), [&](const Label &label) {
     buildAppend(builder, label, shape, tiling.append(shape, isDecode), sizes);
   });
 }
 
 FlatSymbolRefAttr Library::prefill(const HeadShape &shape) {
   StepRange sizes = {allSequences(), {1, options.maxTokens}};
-  return once(nameOf("attention_prefill", shape), [&](const Label &label) {
+  return once(ofHeads("attention_prefill", shape), [&](const Label &label) {
     Chosen<PrefillTile> chosen = tiling.prefill(builder, shape, sizes);
     buildAttentionPrefill(builder, {label.symbol, label.op, chosen.note},
                           tiling.asMultiplied(shape, chosen.tile), chosen.tile,
@@ -326,47 +223,42 @@ FlatSymbolRefAttr Library::prefill(const HeadShape &shape) {
 }
 
 const DecodeTile &Library::decodeTile(const HeadShape &shape) {
-  auto [tile, isNew] = decodeTiles.try_emplace(nameOf("", shape));
+  auto [tile, isNew] = decodeTiles.try_emplace(identityOf(ofKeys(shape)));
   if (isNew) {
-    tile->second = tiling.decode(builder, shape);
+    tile->second = tiling.decode(builder, ofKeys(shape));
   }
   return tile->second;
 }
 
 FlatSymbolRefAttr Library::decodeWhole(const HeadShape &shape) {
-  return once(nameOf("attention_decode_whole", shape), [&](const Label &label) {
-    DecodeTile tile = decodeTile(shape);
-    tile.maxSplits = 1;
-    buildAttentionDecode(builder, label, shape, tile, allSequences());
-  });
+  return once(
+      ofHeads("attention_decode_whole", shape), [&](const Label &label) {
+        DecodeTile tile = decodeTile(shape);
+        tile.maxSplits = 1;
+        buildAttentionDecode(builder, label, shape, tile, allSequences());
+      });
 }
 
 FlatSymbolRefAttr Library::decodePart(const HeadShape &shape) {
-  return once(nameOf("attention_decode", shape), [&](const Label &label) {
+  return once(ofHeads("attention_decode", shape), [&](const Label &label) {
     buildAttentionDecode(builder, label, shape, decodeTile(shape),
                          allSequences());
   });
 }
 
 FlatSymbolRefAttr Library::combine(const HeadShape &shape) {
-  std::string name = nameOf("attention_combine", shape);
-  return once(name + nameOf(shape.quantise), [&](const Label &label) {
+  Wanted join = {nameOf("attention_combine", shape) +
+                     nameOfQuantised(shape.quantise),
+                 "attention_combine" + identityOf(shape)};
+  return once(join, [&](const Label &label) {
     buildAttentionCombine(builder, label, shape, decodeTile(shape),
                           allSequences());
   });
 }
 
 FlatSymbolRefAttr Library::sample(const SampleShape &shape) {
-  std::string name = "sample_" + extent(shape.vocabulary);
-  if (shape.isGreedy) {
-    name += "_greedy";
-  } else {
-    // Hundredths, so that the name stays a symbol.
-    name += "_k" + extent(shape.topK) + "_p" +
-            extent(static_cast<int64_t>(shape.topP * 100)) + "_t" +
-            extent(static_cast<int64_t>(shape.temperature * 100));
-  }
-  return once(name, [&](const Label &label) {
+  Wanted sample = {nameOf(shape), "sample" + identityOf(shape)};
+  return once(sample, [&](const Label &label) {
     buildSample(builder, label, shape, tiling.sample(shape), allSequences());
   });
 }
@@ -374,15 +266,16 @@ FlatSymbolRefAttr Library::sample(const SampleShape &shape) {
 FlatSymbolRefAttr Library::exchange(const ExchangeShape &shape) {
   Range rows = shape.kind == Exchange::Gather ? allSequences()
                                               : Range{1, shape.stagingRows};
-  return once(nameOf(shape), [&](const Label &label) {
+  Wanted exchange = {nameOf(shape), "exchange" + identityOf(shape)};
+  return once(exchange, [&](const Label &label) {
     buildExchange(builder, label, shape, tiling.tileOf(shape), rows);
   });
 }
 
 ArrayRef<SumVariant> Library::sums(const ExchangeShape &shape,
                                    const NormShape *norm) {
-  std::string name = nameOf(shape) + (norm ? "_" + nameOf(*norm) : "");
-  auto [known, isNew] = sumVariants.try_emplace(name);
+  auto [known, isNew] = sumVariants.try_emplace(norm ? identityOf(shape, *norm)
+                                                     : identityOf(shape));
   if (isNew) {
     known->second = tiling.sums(builder, shape, norm);
   }

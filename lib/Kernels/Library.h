@@ -7,6 +7,7 @@
 #include "lib/Kernels/Tiling.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace modelc::kernels {
 
@@ -17,8 +18,10 @@ struct LinearVariant {
   mlir::FlatSymbolRefAttr kernel, reduce;
 };
 
-/// Builds kernels at the end of a module, named after what they compute; equal
-/// shapes share them.
+/// Builds kernels at the end of a module. Those of which all is equal are one:
+/// family, shape, tile, but for ranges of rows, which a kernel gets more of.
+/// Names only say what is usual of them; where two kernels have the same, the
+/// second is numbered.
 class Library {
 public:
   Library(mlir::ModuleOp module, const Target &target,
@@ -59,17 +62,25 @@ private:
   mlir::FailureOr<LinearVariant> variant(mlir::Operation *op,
                                          const LinearShape &shape, Range rows);
   using Build = llvm::function_ref<void(const Label &)>;
-  mlir::FlatSymbolRefAttr once(const llvm::Twine &name, Build build);
+  /// A kernel by its family and all fields of what it is built of.
+  struct Wanted {
+    std::string name, identity;
+  };
+  mlir::FlatSymbolRefAttr once(const Wanted &wanted, Build build);
   /// The same, and what is known serves these rows too.
-  mlir::FlatSymbolRefAttr serving(Range rows, const llvm::Twine &name,
+  mlir::FlatSymbolRefAttr serving(Range rows, const Wanted &wanted,
                                   Build build);
+  static Wanted ofHeads(llvm::StringRef kind, const HeadShape &shape);
+  std::string unusedSymbol(llvm::StringRef name);
   Range allSequences() const { return {1, options.maxSequences}; }
 
   mlir::OpBuilder builder;
+  // By identity.
   llvm::StringMap<mlir::FlatSymbolRefAttr> kernels;
   llvm::StringMap<LinearVariant> linears;
   llvm::StringMap<DecodeTile> decodeTiles;
   llvm::StringMap<llvm::SmallVector<SumVariant>> sumVariants;
+  llvm::StringSet<> symbols;
 };
 
 } // namespace modelc::kernels

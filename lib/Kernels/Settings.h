@@ -7,9 +7,11 @@
 #ifndef LIB_KERNELS_SETTINGS_H
 #define LIB_KERNELS_SETTINGS_H
 
+#include "lib/Kernels/Fields.h"
 #include "lib/Kernels/Formats.h"
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/IR/Operation.h"
+#include "llvm/ADT/StringExtras.h"
 #include <map>
 #include <set>
 
@@ -53,6 +55,38 @@ public:
   mlir::Type optionalType(llvm::StringRef key, mlir::MLIRContext *context) {
     std::string text = take(key);
     return text.empty() ? mlir::Type() : mlir::parseType(text, context);
+  }
+  /// A word of an enumeration.
+  template <typename T>
+  T word(llvm::StringRef key, T otherwise) {
+    std::string text = take(key);
+    const auto *found = llvm::find(kWords<T>, text);
+    if (!text.empty() && found == kWords<T>.end()) {
+      refuse("expected '" + key + "' to be " + llvm::join(kWords<T>, " or ") +
+             ", got '" + text + "'");
+    }
+    return text.empty() ? otherwise : static_cast<T>(found - kWords<T>.begin());
+  }
+  /// Every plain field of a struct by its key; what is not said stays. Types
+  /// that are there already become those that the target computes with.
+  template <typename T>
+  void fill(T &of, mlir::MLIRContext *context) {
+    forEachField<T>([&](const auto &field) {
+      auto &value = of.*field.member;
+      using Member = std::remove_cvref_t<decltype(value)>;
+      if constexpr (std::is_same_v<Member, bool>) {
+        value = integer(field.key, value) != 0;
+      } else if constexpr (std::is_same_v<Member, int64_t>) {
+        value = integer(field.key, value);
+      } else if constexpr (std::is_same_v<Member, double>) {
+        value = number(field.key, value);
+      } else if constexpr (std::is_enum_v<Member>) {
+        value = word(field.key, value);
+      } else if constexpr (std::is_same_v<Member, mlir::Type>) {
+        value =
+            value ? type(field.key, value) : optionalType(field.key, context);
+      }
+    });
   }
   /// What the values ask for cannot be: `why` is told at the end.
   void refuse(const llvm::Twine &why) { refusal = why.str(); }

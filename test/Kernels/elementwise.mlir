@@ -1,5 +1,5 @@
 // RUN: %modelc-opt %s "--kernels-build=family=elementwise shape=columns:1000 tile=rows:4,n:256" --mlir-use-nameloc-as-prefix | FileCheck %s
-// RUN: %modelc-opt %s "--kernels-build=family=elementwise shape=columns:1024,swiglu:1 tile=rows:4,n:256" --mlir-use-nameloc-as-prefix | FileCheck %s --check-prefix=SWIGLU
+// RUN: %modelc-opt %s "--kernels-build=family=elementwise shape=columns:1024,kind:swiglu tile=rows:4,n:256" --mlir-use-nameloc-as-prefix | FileCheck %s --check-prefix=SWIGLU
 // Sums and SwiGLU in f32, tile by tile.
 
 // CHECK: schedule.kernel @elementwise(%a: {{.*}}, %b: {{.*}}, %out: {{.*}}, %m: index)

@@ -1,5 +1,5 @@
 // RUN: %modelc-opt %s "--kernels-build=family=exchange shape=columns:8192,ranks:4,staging:64 tile=n:1024" --mlir-use-nameloc-as-prefix | FileCheck %s
-// RUN: %modelc-opt %s "--kernels-build=family=exchange shape=columns:1000,ranks:4,gather:1 tile=n:1024" --mlir-use-nameloc-as-prefix | FileCheck %s --check-prefix=GATHER
+// RUN: %modelc-opt %s "--kernels-build=family=exchange shape=columns:1000,ranks:4,kind:gather tile=n:1024" --mlir-use-nameloc-as-prefix | FileCheck %s --check-prefix=GATHER
 // RUN: %modelc-opt %s "--kernels-build=family=exchange shape=columns:8192,ranks:16,staging:64 tile=n:1024" --mlir-use-nameloc-as-prefix | FileCheck %s --check-prefix=MANY
 // Store to all, the next one first, raise flags, wait for flags, read what all sent at once, add in
 // order of ranks; more than eight devices in groups.

@@ -10,7 +10,7 @@
 // RUN: %emulate -DKERNEL='"%t.b200.h"' -DTHREADS=32 -DDYNAMIC_BYTES=163840 -DADD -DTOLERANCE=0.004 %S/Inputs/rows.cpp -o %t.b200
 // RUN: env EMULATOR_COPIES=lazy %t.b200 | FileCheck %s
 // RUN: env EMULATOR_COPIES=eager EMULATOR_SEED=3 %t.b200 | FileCheck %s
-// RUN: modelc-opt %s "--kernels-build=target=h200 family=elementwise shape=columns:200 types=result:f8E4M3FN tile=rows:2,n:128,waves:1" --schedule-finish | %emit -o %t.narrow.h
+// RUN: modelc-opt %s "--kernels-build=target=h200 family=elementwise shape=columns:200,kind:narrow types=result:f8E4M3FN tile=rows:2,n:128,waves:1" --schedule-finish | %emit -o %t.narrow.h
 // RUN: %emulate -DKERNEL='"%t.narrow.h"' -DTHREADS=32 -DDYNAMIC_BYTES=163840 -DNARROW -DTOLERANCE=0.51 %S/Inputs/rows.cpp -o %t.narrow
 // RUN: env EMULATOR_COPIES=lazy %t.narrow | FileCheck %s
 // Sums, and numbers of 8 bits over a scale, of ragged rows

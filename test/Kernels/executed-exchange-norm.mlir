@@ -16,7 +16,7 @@
 // REDEFINE: %{flags} = -DRANKS=2 -DCOLUMNS=512 -DTILE_COLUMNS=512 -DTHREADS=32 -DRESULT=16
 // RUN: %{run} | FileCheck %s
 // REDEFINE: %{target} = mi355x
-// REDEFINE: %{shape} = columns:640,ranks:8,in_two:1
+// REDEFINE: %{shape} = columns:640,ranks:8,kind:reduce_in_two
 // REDEFINE: %{tile} = n:1024,waves:1
 // REDEFINE: %{flags} = -DRANKS=8 -DCOLUMNS=640 -DTILE_COLUMNS=1024 -DTHREADS=64 -DRESULT=16 -DIN_TWO
 // RUN: %{run} | FileCheck %s
@@ -26,7 +26,7 @@
 // REDEFINE: %{flags} = -DRANKS=6 -DCOLUMNS=512 -DTILE_COLUMNS=512 -DTHREADS=64 -DRESULT=8
 // RUN: %{run} | FileCheck %s
 // REDEFINE: %{types} = result:f4E2M1FN
-// REDEFINE: %{shape} = columns:2048,ranks:16,in_two:1
+// REDEFINE: %{shape} = columns:2048,ranks:16,kind:reduce_in_two
 // REDEFINE: %{tile} = n:2048,waves:1
 // REDEFINE: %{flags} = -DRANKS=16 -DCOLUMNS=2048 -DTILE_COLUMNS=2048 -DTHREADS=64 -DRESULT=4 -DBLOCK=32 -DIN_TWO
 // RUN: %{run} | FileCheck %s
@@ -37,7 +37,7 @@
 // REDEFINE: %{flags} = -DRANKS=8 -DCOLUMNS=512 -DTILE_COLUMNS=512 -DTHREADS=64 -DRESULT=4 -DBLOCK=16 -DORDERED -DTENSOR_SCALE=0.0021f -DTENSOR_SCALE_ARGUMENT
 // RUN: %{run} | FileCheck %s
 // REDEFINE: %{types} = result:f8E4M3FN
-// REDEFINE: %{shape} = columns:512,ranks:4,in_two:1
+// REDEFINE: %{shape} = columns:512,ranks:4,kind:reduce_in_two
 // REDEFINE: %{tile} = n:512,waves:1
 // REDEFINE: %{flags} = -DRANKS=4 -DCOLUMNS=512 -DTILE_COLUMNS=512 -DTHREADS=32 -DRESULT=8 -DIN_TWO
 // RUN: %{run} | FileCheck %s

@@ -1,8 +1,8 @@
-// RUN: modelc-opt %s "--kernels-build=target=h200 family=exchange shape=columns:512,ranks:4,staging:5,in_two:1 tile=n:256,waves:1 range=max:5" --schedule-finish | %emit -o %t.two.h
+// RUN: modelc-opt %s "--kernels-build=target=h200 family=exchange shape=columns:512,ranks:4,staging:5,kind:reduce_in_two tile=n:256,waves:1 range=max:5" --schedule-finish | %emit -o %t.two.h
 // RUN: %emulate -DKERNEL='"%t.two.h"' -DIN_TWO -DRANKS=4 -DCOLUMNS=512 -DTILE_COLUMNS=256 -DTHREADS=32 -DDYNAMIC_BYTES=0 %S/Inputs/exchange.cpp -o %t.two
 // RUN: %t.two | FileCheck %s
 // RUN: env EMULATOR_SEED=7 %t.two | FileCheck %s
-// RUN: modelc-opt %s "--kernels-build=target=mi355x family=exchange shape=columns:512,ranks:16,staging:5,in_two:1 tile=n:512,waves:1 range=max:5" --schedule-finish | %emit -o %t.many.h
+// RUN: modelc-opt %s "--kernels-build=target=mi355x family=exchange shape=columns:512,ranks:16,staging:5,kind:reduce_in_two tile=n:512,waves:1 range=max:5" --schedule-finish | %emit -o %t.many.h
 // RUN: %emulate -DKERNEL='"%t.many.h"' -DIN_TWO -DRANKS=16 -DCOLUMNS=512 -DTILE_COLUMNS=512 -DTHREADS=64 -DDYNAMIC_BYTES=0 %S/Inputs/exchange.cpp -o %t.many
 // RUN: %t.many | FileCheck %s
 // RUN: modelc-opt %s "--kernels-build=target=h200 family=exchange shape=columns:512,ranks:4,staging:5 tile=n:256,waves:1 range=max:5" --schedule-finish | %emit -o %t.one.h

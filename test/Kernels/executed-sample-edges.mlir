@@ -4,10 +4,10 @@
 // DEFINE: %{build} = --kernels-build=target=%{chip} family=sample types=element:bf16 tile=n:256,waves:2
 // DEFINE: %{kernels} = rm -rf %t && mkdir -p %t/sample && \
 // DEFINE:   modelc-opt %s "%{build} symbol=greedy shape=vocabulary:500" --schedule-finish | %emit -o %t/sample/greedy.h && \
-// DEFINE:   modelc-opt %s "%{build} symbol=one shape=random:1,vocabulary:500,top_k:1" --schedule-finish | %emit -o %t/sample/one.h && \
-// DEFINE:   modelc-opt %s "%{build} symbol=few shape=random:1,vocabulary:500,top_k:7,top_p:1" --schedule-finish | %emit -o %t/sample/few.h && \
-// DEFINE:   modelc-opt %s "%{build} symbol=tiny shape=random:1,vocabulary:500,top_p:0.000001" --schedule-finish | %emit -o %t/sample/tiny.h && \
-// DEFINE:   modelc-opt %s "%{build} symbol=most shape=random:1,vocabulary:500,top_k:500,top_p:0.9,temperature:0.5" --schedule-finish | %emit -o %t/sample/most.h && \
+// DEFINE:   modelc-opt %s "%{build} symbol=one shape=greedy:0,vocabulary:500,top_k:1" --schedule-finish | %emit -o %t/sample/one.h && \
+// DEFINE:   modelc-opt %s "%{build} symbol=few shape=greedy:0,vocabulary:500,top_k:7,top_p:1" --schedule-finish | %emit -o %t/sample/few.h && \
+// DEFINE:   modelc-opt %s "%{build} symbol=tiny shape=greedy:0,vocabulary:500,top_p:0.000001" --schedule-finish | %emit -o %t/sample/tiny.h && \
+// DEFINE:   modelc-opt %s "%{build} symbol=most shape=greedy:0,vocabulary:500,top_k:500,top_p:0.9,temperature:0.5" --schedule-finish | %emit -o %t/sample/most.h && \
 // DEFINE:   echo '#include "%{prelude}"' > %t/sample/prelude.h
 // DEFINE: %{run} = %emulate -I%t -DTHREADS=%{threads} -DDYNAMIC_BYTES=4096 %S/Inputs/sampleEdges.cpp -o %t/run && \
 // DEFINE:   env EMULATOR_COPIES=lazy %t/run | FileCheck %s

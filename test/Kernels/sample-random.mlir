@@ -1,4 +1,4 @@
-// RUN: %modelc-opt %s "--kernels-build=family=sample shape=random:1,vocabulary:32000,top_k:40,top_p:0.9,temperature:0.5 tile=n:2048,ways:16" --mlir-use-nameloc-as-prefix | FileCheck %s
+// RUN: %modelc-opt %s "--kernels-build=family=sample shape=greedy:0,vocabulary:32000,top_k:40,top_p:0.9,temperature:0.5 tile=n:2048,ways:16" --mlir-use-nameloc-as-prefix | FileCheck %s
 // Three searches by 16 thresholds at a time: by count, by mass, by the draw.
 
 // CHECK: %draws: !schedule.buffer<?xf32>
