@@ -147,16 +147,20 @@ static void readRope(Source &source, const Node &table,
 static void readSampling(Source &source, const Node &table,
                          SamplingOptions &sampling) {
   TableReader reader(source, table, "[sampling]");
-  sampling.random = reader.choice("method", {"greedy", "random"}) == 1;
-  for (StringRef key : {"top_k", "top_p", "temperature"}) {
-    if (!sampling.random && reader.has(key)) {
-      reader.error(key,
-                   "expected \"" + key + "\" only with method = \"random\"");
+  std::optional<size_t> method = reader.choice("method", {"greedy", "random"});
+  sampling.random = method == 1;
+  if (method == 0 || !reader.has("method")) {
+    for (StringRef key : {"top_k", "top_p", "temperature"}) {
+      if (reader.has(key)) {
+        reader.error(key,
+                     "expected \"" + key + "\" only with method = \"random\"");
+      }
     }
+  } else {
+    sampling.topK = reader.positive("top_k");
+    sampling.topP = reader.number("top_p");
+    sampling.temperature = reader.number("temperature");
   }
-  sampling.topK = reader.positive("top_k");
-  sampling.topP = reader.number("top_p");
-  sampling.temperature = reader.number("temperature");
   reader.rejectOthers();
 }
 
