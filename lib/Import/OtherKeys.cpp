@@ -228,6 +228,7 @@ static void checkFeature(TableReader &config, const Feature &feature,
 /// Keys of which every one of a form is without effect, whatever its name.
 static void knowForms(TableReader &config) {
   Source &source = config.getSource();
+  std::vector<const Member *> open;
   for (const Member *member : config.others()) {
     const StringRef key = member->key;
     const bool isOfTokens = llvm::any_of(
@@ -236,10 +237,16 @@ static void knowForms(TableReader &config) {
       config.know(key);
     } else if (isOpen(member->value)) {
       config.know(key);
-      source.file.warning(source.notes, member->place,
-                          "no use for \"" + key +
-                              "\", whose value is not finite");
+      open.push_back(member);
     }
+  }
+  if (!open.empty()) {
+    const std::string others =
+        open.size() > 1 ? " and " + std::to_string(open.size() - 1) + " more"
+                        : "";
+    source.file.warning(source.notes, open.front()->place,
+                        "no use for \"" + open.front()->key + "\"" + others +
+                            ", whose value is not finite");
   }
 }
 
