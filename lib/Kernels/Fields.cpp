@@ -2,8 +2,8 @@
 
 #include "lib/Kernels/Fields.h"
 
+#include "lib/Text/Text.h"
 #include "llvm/ADT/STLExtras.h"
-#include <charconv>
 
 using namespace mlir;
 using namespace modelc::kernels;
@@ -17,9 +17,7 @@ void modelc::kernels::printField(llvm::raw_ostream &os, int64_t value) {
 }
 
 void modelc::kernels::printField(llvm::raw_ostream &os, double value) {
-  char digits[32];
-  os << llvm::StringRef(
-      digits, std::to_chars(digits, std::end(digits), value).ptr - digits);
+  os << exactNumber(value);
 }
 
 void modelc::kernels::printField(llvm::raw_ostream &os, Type value) {
