@@ -87,6 +87,29 @@ static LogicalResult proveRoles(KernelOp kernel, const Target &target) {
   return success();
 }
 
+/// No workgroup ends while others of its cluster reach its memory. Those that
+/// have tensor memory free it together.
+static LogicalResult proveEnd(KernelOp kernel) {
+  bool isReached = false;
+  kernel.walk([&](Operation *op) {
+    auto copy = dyn_cast<CopyOp>(op);
+    auto alloc = dyn_cast<AllocOp>(op);
+    auto barrier =
+        alloc ? dyn_cast<BarrierType>(alloc.getType()) : BarrierType();
+    isReached |= (copy && copy.getMulticast()) ||
+                 (barrier && barrier.getReach() != Reach::Own);
+  });
+  bool meets = llvm::any_of(
+      kernel.getGrid().getBody().getOps<SyncOp>(),
+      [](SyncOp sync) { return sync.getScope() == Scope::Cluster; });
+  if (!isReached || meets || kernel.getTensorColumns()) {
+    return success();
+  }
+  return kernel.emitOpError("expected a 'schedule.sync cluster' behind its "
+                            "roles: others still reach the memory of a "
+                            "workgroup that ends");
+}
+
 LogicalResult modelc::proveWaits(KernelOp kernel, const Target &target) {
   if (!hasRoles(kernel)) {
     Following how{lagOf(kernel), unrolledTrips(kernel), kernel.getWaves() == 1};
@@ -97,6 +120,6 @@ LogicalResult modelc::proveWaits(KernelOp kernel, const Target &target) {
   WalkResult queues = kernel.walk([&](RoleOp role) {
     return WalkResult(proveQueues(flattenQueues(role, target), {}));
   });
-  return success(!queues.wasInterrupted() &&
+  return success(!queues.wasInterrupted() && succeeded(proveEnd(kernel)) &&
                  succeeded(proveRoles(kernel, target)));
 }
