@@ -104,8 +104,11 @@ private:
   size_t readParts(const std::string &text, int64_t layer) {
     size_t at = 1;
     while (at < text.size() && text[at - 1] != ']') {
-      const size_t open = text.find('"', at), close = text.find('"', open + 1);
-      const size_t end = text.find_first_of(",]", close);
+      const size_t open = text.find('"', at);
+      const size_t close =
+          open == std::string::npos ? open : text.find('"', open + 1);
+      const size_t end =
+          close == std::string::npos ? close : text.find_first_of(",]", close);
       if (end == std::string::npos) {
         break;
       }

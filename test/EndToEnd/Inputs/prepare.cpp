@@ -385,6 +385,11 @@ int main() {
   checkStoredNvfp4();
   HostCheckpoint none;
   prepared<float>(none, "[\"missing\"]", MC_F32, 1, 0, 0);
+  for (const char *broken :
+       {"[\"a\" split 0 of 0]", "[{}, \"a\", [{}]] largest", "[]",
+        "[\"a\"] blocks 16 of f4E2M1FN scaled f8E4M3FN block_scale"}) {
+    prepared<float>(none, broken, MC_F32, 1, 0, 0);
+  }
   add(none, "w", 2, 2, {1, 2, 3, 4});
   prepared<float>(none, "[\"w\"]", MC_F32, 1, 2, 0);
   prepared<float>(none, "[\"w\"]", MC_F32, 4, 2, 0);
