@@ -205,7 +205,10 @@ int modelc::checkMain(int argc, char **argv) {
     (void)say(errs(), "cannot write \"" + report + "\": " + error.message());
     return kInputError;
   }
-  return succeeded(runCheckCase(*checkCase, options, out, errs()))
-             ? 0
-             : kInputError;
+  LogicalResult result = runCheckCase(*checkCase, options, out, errs());
+  if (std::error_code lost = takeError(out)) {
+    (void)say(errs(), "cannot write \"" + report + "\": " + lost.message());
+    return kInputError;
+  }
+  return succeeded(result) ? 0 : kInputError;
 }

@@ -304,9 +304,17 @@ struct StepCost {
   Bindings sizes;  // arguments of the kernel; filled by CostOptions::evidence
 };
 
+/// A tensor of the checkpoint, or several as one, on one device.
+struct StoredWeight {
+  std::string source; // schedule.alloc's pattern: `["head" split 0 of 2]`
+  double bytes = 0;   // of one
+  double count = 1;   // one for each layer
+};
+
 /// Bytes that a plan allocates, by role.
 struct PlanStorage {
   double weights = 0, caches = 0, workspace = 0, other = 0;
+  std::vector<StoredWeight> tensors;
 };
 
 struct PlanCost {

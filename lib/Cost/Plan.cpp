@@ -103,6 +103,9 @@ LogicalResult PlanReader::readAlloc(AllocOp alloc, double times) {
   }
   switch (alloc.getStorage().value_or(StorageRole::Workspace)) {
   case StorageRole::Weight:
+    cost.storage.tensors.push_back(
+        {alloc.getSource().value_or("").str(), *bytes, times});
+    [[fallthrough]];
   case StorageRole::Constant:
     cost.storage.weights += times * *bytes;
     break;

@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/MathExtras.h"
+#include <set>
 
 using namespace mlir;
 using namespace modelc;
@@ -25,9 +26,6 @@ public:
   /// All prompts, as many in a step as fit.
   FailureOr<PlanCost> prefillAll();
   FailureOr<PlanCost> prefillOne() { return prefill(steps.prefillOne); }
-  FailureOr<PlanCost> decodeMean() { return decode((first() + last()) / 2); }
-  int64_t first() const { return workload.inputLength + 1; }
-  int64_t last() const { return workload.inputLength + workload.outputLength; }
 
 private:
   FailureOr<PlanCost> cost(StringRef plan, Bindings bindings);
@@ -164,35 +162,57 @@ static FitResult fitOf(const Report &report, const ModelFacts &model,
   return fit(needs, served(options.workload), choices, target);
 }
 
+/// Costs decode at the first, the middle and the last context of a request, as
+/// far as they differ.
+static LogicalResult estimateDecode(Estimator &estimator,
+                                    const RequestShape &workload,
+                                    std::vector<StepPoint> &points,
+                                    Report &report) {
+  int64_t first = workload.inputLength + 1;
+  int64_t last = workload.inputLength + workload.outputLength;
+  int64_t middle = (first + last) / 2;
+  for (int64_t context : std::set<int64_t>{first, middle, last}) {
+    FailureOr<PlanCost> plan = estimator.decode(context);
+    if (failed(plan)) {
+      return failure();
+    }
+    points.push_back(pointOf(*plan, static_cast<double>(context)));
+    if (context == middle) {
+      report.decode = std::move(*plan);
+      report.decodeContext = static_cast<double>(middle);
+    }
+  }
+  return success();
+}
+
 FailureOr<Report>
 modelc::estimateModel(ModuleOp module, const ModelFacts &model,
                       const Target &target, const CompileOptions &options,
                       Explanations explanations, llvm::raw_ostream &errors) {
-  Estimator estimator(module, options.workload, model.pageSize, target,
-                      explanations);
+  const RequestShape &workload = options.workload;
+  Estimator estimator(module, workload, model.pageSize, target, explanations);
   FailureOr<PlanCost> all = estimator.prefillAll();
   FailureOr<PlanCost> one = estimator.prefillOne();
-  FailureOr<PlanCost> first = estimator.decode(estimator.first());
-  FailureOr<PlanCost> mean = estimator.decodeMean();
-  FailureOr<PlanCost> last = estimator.decode(estimator.last());
-  if (failed(all) || failed(one) || failed(first) || failed(mean) ||
-      failed(last)) {
+  if (failed(all) || failed(one)) {
     return failure();
   }
   ServeInput input;
-  input.workload = served(options.workload);
+  input.workload = served(workload);
   input.gpus = options.tensorParallel;
-  input.prefillAll = pointOf(*all, options.workload.inputLength);
-  input.prefillOne = pointOf(*one, options.workload.inputLength);
-  double middle = (estimator.first() + estimator.last()) / 2;
-  input.decode = {pointOf(*first, estimator.first()), pointOf(*mean, middle),
-                  pointOf(*last, estimator.last())};
+  input.prefillAll = pointOf(*all, workload.inputLength);
+  input.prefillOne = pointOf(*one, workload.inputLength);
   input.priceBasis = options.priceBasis;
+  Report report;
+  report.decode.name = "decode";
+  // Prefill makes the first token out.
+  if (workload.outputLength > 1 &&
+      failed(estimateDecode(estimator, workload, input.decode, report))) {
+    return failure();
+  }
   FailureOr<ServeResult> service = serve(input, target, errors);
   if (failed(service)) {
     return failure();
   }
-  Report report;
   report.model = module.getSymName().value_or("model").str();
   report.precision = options.weights;
   report.activations = options.activations;
@@ -203,7 +223,6 @@ modelc::estimateModel(ModuleOp module, const ModelFacts &model,
   report.service = *service;
   report.prefill = std::move(*all);
   report.prefillOne = std::move(*one);
-  report.decode = std::move(*mean);
   report.memory = fitOf(report, model, target, options);
   return report;
 }

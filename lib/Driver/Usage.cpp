@@ -122,10 +122,7 @@ using Print = function_ref<void(raw_ostream &)>;
 static std::error_code printTo(int descriptor, Print print) {
   raw_fd_ostream os(descriptor, /*shouldClose=*/false);
   print(os);
-  os.flush();
-  std::error_code error = os.error();
-  os.clear_error();
-  return error;
+  return takeError(os);
 }
 
 /// A device or a pipe is written to: a rename would put a file in its place.

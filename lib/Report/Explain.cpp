@@ -41,7 +41,7 @@ static void printStart(const PlanCost &plan, const Target &target,
 /// All ops of that label; false if there is none.
 static bool printOpsNamed(const PlanCost &plan, llvm::StringRef label,
                           const Target &target, llvm::raw_ostream &os) {
-  if (label == kStartLabel) {
+  if (label == kStartLabel && !plan.steps.empty()) {
     printStart(plan, target, os);
     return true;
   }
@@ -57,10 +57,14 @@ static bool printOpsNamed(const PlanCost &plan, llvm::StringRef label,
 
 static void printFigure(const Figure &figure, const Target &target,
                         llvm::raw_ostream &os) {
+  if (!figure.value) {
+    os << figure.name << ": none, " << figure.reason << "\n";
+    return;
+  }
   os << figure.name << ": "
-     << formatQuantity(figure.value.expectation, figure.unit, 4)
-     << " expected, " << formatQuantity(figure.value.bound, figure.unit, 4)
-     << " bound\n";
+     << formatQuantity(figure.value->expectation, figure.unit, 4)
+     << " expected, " << formatQuantity(figure.value->bound, figure.unit, 4)
+     << " bound" << (figure.note.empty() ? "" : "; ") << figure.note << "\n";
   printTerm(figure.term, target, os);
 }
 
@@ -78,13 +82,16 @@ static void complain(llvm::ArrayRef<Figure> figures, const PlanCost &plan,
       ops.push_back(step.label);
     }
   }
-  ops.push_back(kStartLabel);
+  std::string listed = plan.name + " step, which does not run";
+  if (!ops.empty()) {
+    ops.push_back(kStartLabel);
+    listed = plan.name + " (" + listWords(ops) + ")";
+  }
   std::vector<llvm::StringRef> all = ops;
   llvm::append_range(all, names);
   sayError(errors) << "expected a figure (" << listWords(names)
-                   << ") or an op of " << plan.name << " (" << listWords(ops)
-                   << "), got \"" << item << "\"" << didYouMean(item, all)
-                   << "\n";
+                   << ") or an op of " << listed << ", got \"" << item << "\""
+                   << didYouMean(item, all) << "\n";
 }
 
 llvm::LogicalResult explainItem(const Report &report, llvm::StringRef item,
@@ -95,16 +102,16 @@ llvm::LogicalResult explainItem(const Report &report, llvm::StringRef item,
   if (printOpsNamed(plan, item, target, os)) {
     return llvm::success();
   }
-  std::vector<Figure> all = figures(report, target);
+  FigureList all = figures(report, target);
   bool found = false;
-  for (const Figure &figure : all) {
-    if (figure.name == item || llvm::is_contained(figure.keys, item)) {
+  for (const Figure &figure : all.all()) {
+    if (figure.name == item || figure.key == item) {
       printFigure(figure, target, os);
       found = true;
     }
   }
   if (!found) {
-    complain(all, plan, item, errors);
+    complain(all.all(), plan, item, errors);
   }
   return llvm::success(found);
 }

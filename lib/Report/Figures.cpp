@@ -18,23 +18,24 @@ static std::string text(double value, llvm::StringRef unit = "") {
 }
 
 namespace {
-/// Builds the figures of one report.
-class FigureList {
+/// Builds the figures of steps and service of one report.
+class ServiceFigures {
 public:
-  FigureList(const Report &report, const Target &target)
+  ServiceFigures(const Report &report, const Target &target, FigureList &list)
       : report(report), target(target), service(report.service),
-        load(report.service.workload) {}
-  std::vector<Figure> build();
+        load(report.service.workload), list(list) {}
+  void build();
 
 private:
-  void add(std::string name, std::vector<std::string> keys, Views value,
-           Term term);
-  void addSteps();
+  void addPrefill();
+  void addDecode();
+  void addWatts(std::string name, std::string key, const Views &value,
+                const StepPoint &point, const PlanCost &plan);
   void addService(const Service &one, llvm::StringRef prefix);
+  void addTpot(const Service &one, llvm::StringRef prefix);
   void addRates(const Service &one, llvm::StringRef prefix);
   void addEnergy(const Service &one, llvm::StringRef prefix);
   void addDollars(const Service &one, llvm::StringRef prefix);
-  void addMemory();
   Term stepTerm(std::string name, const PlanCost &plan) const;
   Term decodeTerm() const;
   Term tpotTerm(const Service &one) const;
@@ -46,7 +47,7 @@ private:
   const Target &target;
   const ServeResult &service;
   const Workload &load;
-  std::vector<Figure> list;
+  FigureList &list;
 };
 } // namespace
 
@@ -56,14 +57,6 @@ static Term leaf(std::string name, double value, std::string unit,
                  std::vector<std::string> facts = {}) {
   return {std::move(name),  value, std::move(unit), std::move(formula),
           std::move(facts), {}};
-}
-
-void FigureList::add(std::string name, std::vector<std::string> keys,
-                     Views value, Term term) {
-  term.name = name;
-  std::string unit = term.unit;
-  list.push_back({std::move(name), std::move(keys), std::move(unit), value,
-                  std::move(term)});
 }
 
 /// The facts in a tree.
@@ -84,7 +77,7 @@ static void collectFacts(const Term &term, std::vector<std::string> &facts) {
 }
 
 /// A step as the sum of its ops, each of which opens by its own name.
-Term FigureList::stepTerm(std::string name, const PlanCost &plan) const {
+Term ServiceFigures::stepTerm(std::string name, const PlanCost &plan) const {
   Term term = leaf(std::move(name), 0, "s",
                    "sum of its ops, mostly bound by " + plan.expectation.limit);
   for (const OpRow &row : opRows(plan)) {
@@ -112,15 +105,13 @@ Term FigureList::stepTerm(std::string name, const PlanCost &plan) const {
   return term;
 }
 
-Term FigureList::decodeTerm() const {
-  Term term = leaf("decode step", service.decode.seconds.expectation, "s",
+Term ServiceFigures::decodeTerm() const {
+  Term term = leaf("decode step", service.decode->seconds.expectation, "s",
                    "mean over contexts from " + text(load.inputTokens) +
                        " to " + text(load.inputTokens + load.outputTokens));
   for (const StepPoint &point : service.decodePoints) {
-    bool isMean = &point - service.decodePoints.data() ==
-                  ptrdiff_t(service.decodePoints.size() / 2);
     std::string name = "at a context of " + text(point.context);
-    if (isMean && report.decode.expectation.seconds > 0) {
+    if (point.context == report.decodeContext) {
       term.children.push_back(stepTerm(std::move(name), report.decode));
     } else {
       term.children.push_back(
@@ -130,113 +121,143 @@ Term FigureList::decodeTerm() const {
   return term;
 }
 
-void FigureList::addSteps() {
-  add("ttft", {"mean_ttft_ms"}, service.ttftSeconds,
-      stepTerm("", report.prefillOne));
-  add("prefill", {"prefill_ms"}, service.prefillAllSeconds,
-      stepTerm("", report.prefill));
-  add("decode_step", {"decode_step_ms"}, service.decodeSeconds, decodeTerm());
-  auto watts = [&](std::string name, std::string key, Views value,
-                   const StepPoint &point, const PlanCost &plan) {
-    Term term = leaf("", point.joules.expectation / point.seconds.expectation,
-                     "W", "joules over seconds of one board");
-    term.children = {leaf("joules", point.joules.expectation, "J"),
-                     leaf("seconds", point.seconds.expectation, "s")};
-    if (!plan.power.name.empty()) {
-      term.children.push_back(plan.power);
-    }
-    add(std::move(name), {std::move(key)}, value, std::move(term));
-  };
-  watts("prefill_watts", "prefill_avg_power_w", service.prefillWatts,
-        service.prefillAll, report.prefill);
-  watts("decode_watts", "decode_avg_power_w", service.decodeWatts,
-        service.decode, report.decode);
-  double gpus = double(service.gpus);
-  double prompts = load.sequences * load.inputTokens;
-  Term input =
-      leaf("", service.prefillAll.joules.expectation * gpus / prompts, "J",
-           text(gpus) + " boards x " +
-               text(service.prefillAll.joules.expectation, "J") + " / " +
-               text(prompts) + " tokens in");
-  add("joules_per_input_token", {}, service.joulesPerInput, std::move(input));
-  Term output = leaf(
-      "", service.decode.joules.expectation * gpus / load.sequences, "J",
-      text(gpus) + " boards x " + text(service.decode.joules.expectation, "J") +
-          " / " + text(load.sequences) + " tokens out, decode alone");
-  add("decode_joules_per_output_token", {}, service.joulesPerOutput,
-      std::move(output));
+void ServiceFigures::addWatts(std::string name, std::string key,
+                              const Views &value, const StepPoint &point,
+                              const PlanCost &plan) {
+  Term term = leaf("", point.joules.expectation / point.seconds.expectation,
+                   "W", "joules over seconds of one board");
+  term.children = {leaf("joules", point.joules.expectation, "J"),
+                   leaf("seconds", point.seconds.expectation, "s")};
+  if (!plan.power.name.empty()) {
+    term.children.push_back(plan.power);
+  }
+  list.add(std::move(name), std::move(key), value, std::move(term));
+  if (value.bound > target.power.tdp) {
+    list.addNote("the bound draws more than the board may, " +
+                 text(target.power.tdp, "W"));
+  }
 }
 
-Term FigureList::tpotTerm(const Service &one) const {
+void ServiceFigures::addPrefill() {
+  list.add("ttft", "mean_ttft_ms", service.ttftSeconds,
+           stepTerm("", report.prefillOne));
+  list.add("prefill", "prefill_ms", service.prefillAllSeconds,
+           stepTerm("", report.prefill));
+  const StepPoint &all = service.prefillAll;
+  double gpus = double(service.gpus);
+  double prompts = load.sequences * load.inputTokens;
+  list.add("prefill_tokens_per_second", "input_throughput",
+           service.inputPerSecond,
+           leaf("", prompts / all.seconds.expectation, "",
+                text(prompts) + " tokens in / " +
+                    text(all.seconds.expectation, "s")));
+  addWatts("prefill_watts", "prefill_avg_power_w", service.prefillWatts, all,
+           report.prefill);
+  list.add("joules_per_input_token", "joules_per_input_token",
+           service.joulesPerInput,
+           leaf("", all.joules.expectation * gpus / prompts, "J",
+                text(gpus) + " boards x " + text(all.joules.expectation, "J") +
+                    " / " + text(prompts) + " tokens in"));
+}
+
+void ServiceFigures::addDecode() {
+  struct Name {
+    llvm::StringLiteral name, key;
+  };
+  constexpr Name kStep{"decode_step", "decode_step_ms"},
+      kWatts{"decode_watts", "decode_avg_power_w"},
+      kJoules{"decode_joules_per_output_token",
+              "decode_joules_per_output_token"};
+  if (!service.decode) {
+    for (const Name &one : {kStep, kWatts, kJoules}) {
+      list.addAbsent(one.name.str(), one.key.str(), kNoDecode.str());
+    }
+    return;
+  }
+  list.add(kStep.name.str(), kStep.key.str(), *service.decodeSeconds,
+           decodeTerm());
+  addWatts(kWatts.name.str(), kWatts.key.str(), *service.decodeWatts,
+           *service.decode, report.decode);
+  double gpus = double(service.gpus);
+  double joules = service.decode->joules.expectation;
+  list.add(kJoules.name.str(), kJoules.key.str(), *service.joulesPerOutput,
+           leaf("", joules * gpus / load.sequences, "J",
+                text(gpus) + " boards x " + text(joules, "J") + " / " +
+                    text(load.sequences) + " tokens out, decode alone"));
+}
+
+Term ServiceFigures::tpotTerm(const Service &one) const {
   Term decode = decodeTerm();
   if (one.batching == Batching::Static) {
     return decode;
   }
-  double prefills = load.sequences / load.outputTokens;
+  double others = load.sequences - 1, steps = load.outputTokens - 1;
   Term prefill = stepTerm("prefill of one prompt", report.prefillOne);
-  Term term =
-      leaf("", decode.value + prefills * prefill.value, "s",
-           "decode step + " + text(load.sequences) + " sequences / " +
-               text(load.outputTokens) + " tokens out x prefill of one prompt");
+  Term term = leaf("", decode.value + others / steps * prefill.value, "s",
+                   "decode step + " + text(others) + " other sequences / " +
+                       text(steps) + " further tokens x prefill of one prompt");
   term.children = {std::move(decode), std::move(prefill)};
   return term;
 }
 
-Term FigureList::requestTerm(const Service &one) const {
+Term ServiceFigures::requestTerm(const Service &one) const {
   bool inFlight = one.batching == Batching::InFlight;
   double first = inFlight ? service.ttftSeconds.expectation
                           : service.prefillAllSeconds.expectation;
-  double steps = std::max(0.0, load.outputTokens - 1);
-  Term term = leaf("", first + steps * one.tpot.expectation, "s",
-                   (inFlight ? "ttft + " : "prefill of all prompts + ") +
-                       text(steps) + " further tokens x tpot");
-  term.children = {leaf(inFlight ? "ttft" : "prefill", first, "s"),
-                   leaf("tpot", one.tpot.expectation, "s")};
+  double steps = load.outputTokens - 1;
+  std::string firstName = inFlight ? "ttft" : "prefill of all prompts";
+  if (!one.tpot) {
+    double turns = inFlight ? load.sequences : 1;
+    return leaf("", turns * first, "s",
+                text(turns) + " x " + firstName +
+                    ", which makes the only token");
+  }
+  double tpot = one.tpot->expectation;
+  Term term = leaf("", first + steps * tpot, "s",
+                   firstName + " + " + text(steps) + " further tokens x tpot");
+  term.children = {leaf(firstName, first, "s"), leaf("tpot", tpot, "s")};
   return term;
 }
 
 /// The time in which a deployment makes its tokens, and how many.
-Term FigureList::productionTerm(const Service &one) const {
+Term ServiceFigures::productionTerm(const Service &one) const {
   bool inFlight = one.batching == Batching::InFlight;
-  return leaf(inFlight ? "tpot" : "prefill and all decode steps",
+  return leaf(inFlight ? "a prefill of each sequence and all decode steps"
+                       : "prefill and all decode steps",
               one.made.seconds.expectation, "s",
               "makes " + text(one.made.outputTokens) + " tokens out of " +
                   text(one.made.totalTokens) + " in and out");
 }
 
-void FigureList::addRates(const Service &one, llvm::StringRef prefix) {
+void ServiceFigures::addRates(const Service &one, llvm::StringRef prefix) {
   double seconds = one.made.seconds.expectation;
   double gpus = double(service.gpus);
-  auto rate = [&](std::string name, std::vector<std::string> keys, Views value,
-                  double amount, std::string what) {
+  auto rate = [&](std::string name, std::string key, Views value, double amount,
+                  std::string what) {
     Term term =
         leaf("", amount / seconds, "", what + " / " + text(seconds, "s"));
     term.children = {productionTerm(one)};
-    add(prefix.str() + name, std::move(keys), value, std::move(term));
+    list.add(prefix.str() + name, std::move(key), value, std::move(term));
   };
   double out = one.made.outputTokens, all = one.made.totalTokens;
-  rate("tokens_per_second", {"output_throughput"}, one.outputPerSecond, out,
+  rate("tokens_per_second", "output_throughput", one.outputPerSecond, out,
        text(out) + " tokens out");
-  Term user = leaf("", 1 / one.tpot.expectation, "",
-                   "1 / " + text(one.tpot.expectation, "s") + " of tpot");
-  add(prefix.str() + "tokens_per_second_per_user", {"mean_intvty"},
-      one.outputPerSecondPerUser, std::move(user));
-  rate("tokens_per_second_per_gpu", {"output_tput_per_gpu"},
+  rate("tokens_per_second_per_gpu", "output_tput_per_gpu",
        one.outputPerSecondPerGpu, out / gpus,
        text(out) + " tokens out / " + text(gpus) + " GPUs");
-  rate("total_tokens_per_second", {"total_token_throughput"},
-       one.totalPerSecond, all, text(all) + " tokens in and out");
+  rate("total_tokens_per_second", "total_token_throughput", one.totalPerSecond,
+       all, text(all) + " tokens in and out");
   Views perGpu{one.totalPerSecond.bound / gpus,
                one.totalPerSecond.expectation / gpus};
-  rate("total_tokens_per_second_per_gpu", {"tput_per_gpu"}, perGpu, all / gpus,
+  rate("total_tokens_per_second_per_gpu", "tput_per_gpu", perGpu, all / gpus,
        text(all) + " tokens in and out / " + text(gpus) + " GPUs");
-  rate("requests_per_second", {"request_throughput"}, one.requestsPerSecond,
+  rate("requests_per_second", "request_throughput", one.requestsPerSecond,
        out / load.outputTokens,
        text(out) + " tokens out / " + text(load.outputTokens) + " a request");
 }
 
 /// Joules in which the tokens are made.
-Term FigureList::energyTerm(const Service &one, bool wall) const {
+Term ServiceFigures::energyTerm(const Service &one, bool wall) const {
   double gpus = double(service.gpus);
   double board = one.made.joules.expectation * gpus;
   Term boards =
@@ -262,14 +283,14 @@ Term FigureList::energyTerm(const Service &one, bool wall) const {
   return term;
 }
 
-void FigureList::addEnergy(const Service &one, llvm::StringRef prefix) {
+void ServiceFigures::addEnergy(const Service &one, llvm::StringRef prefix) {
   auto joules = [&](std::string name, std::string key, Views value, bool wall,
                     double tokens, llvm::StringRef what) {
     Term made = energyTerm(one, wall);
     Term term = leaf("", made.value / tokens, "J",
                      text(made.value, "J") + " / " + text(tokens) + what.str());
     term.children = {std::move(made), productionTerm(one)};
-    add(prefix.str() + name, {std::move(key)}, value, std::move(term));
+    list.add(prefix.str() + name, std::move(key), value, std::move(term));
   };
   double out = one.made.outputTokens, all = one.made.totalTokens;
   joules("joules_per_token", "joules_per_output_token",
@@ -282,7 +303,7 @@ void FigureList::addEnergy(const Service &one, llvm::StringRef prefix) {
          one.wallJoulesPerToken, true, all, " tokens in and out");
 }
 
-void FigureList::addDollars(const Service &one, llvm::StringRef prefix) {
+void ServiceFigures::addDollars(const Service &one, llvm::StringRef prefix) {
   constexpr double kSecondsPerHour = 3600, kMillion = 1e6;
   auto dollars = [&](std::string name, std::string key, Views value,
                      double tokens, llvm::StringRef what) {
@@ -295,7 +316,7 @@ void FigureList::addDollars(const Service &one, llvm::StringRef prefix) {
                  what.str() + " x 1 M",
              {"price.per_hour." + service.priceBasis, "price.date"});
     term.children = {productionTerm(one)};
-    add(prefix.str() + name, {std::move(key)}, value, std::move(term));
+    list.add(prefix.str() + name, std::move(key), value, std::move(term));
   };
   dollars("dollars_per_mtoken", "dollars_per_million_output_tokens",
           one.dollarsPerMillionOutput, one.made.outputTokens, " tokens out");
@@ -304,80 +325,47 @@ void FigureList::addDollars(const Service &one, llvm::StringRef prefix) {
           " tokens in and out");
 }
 
-void FigureList::addService(const Service &one, llvm::StringRef prefix) {
-  add(prefix.str() + "tpot", {"mean_tpot_ms"}, one.tpot, tpotTerm(one));
-  add(prefix.str() + "request_seconds", {"mean_e2el_ms"}, one.requestSeconds,
-      requestTerm(one));
+void ServiceFigures::addTpot(const Service &one, llvm::StringRef prefix) {
+  std::string name = prefix.str() + "tpot";
+  std::string user = prefix.str() + "tokens_per_second_per_user";
+  if (!one.tpot) {
+    list.addAbsent(name, "mean_tpot_ms", kNoDecode.str());
+    list.addAbsent(user, "mean_intvty", kNoDecode.str());
+    return;
+  }
+  double tpot = one.tpot->expectation;
+  list.add(name, "mean_tpot_ms", *one.tpot, tpotTerm(one));
+  list.add(user, "mean_intvty", *one.outputPerSecondPerUser,
+           leaf("", 1 / tpot, "", "1 / " + text(tpot, "s") + " of tpot"));
+}
+
+void ServiceFigures::addService(const Service &one, llvm::StringRef prefix) {
+  addTpot(one, prefix);
+  list.add(prefix.str() + "request_seconds", "mean_e2el_ms", one.requestSeconds,
+           requestTerm(one));
   addRates(one, prefix);
   addEnergy(one, prefix);
   addDollars(one, prefix);
 }
 
-void FigureList::addMemory() {
-  const FitResult &memory = report.memory;
-  double longest = load.inputTokens + load.outputTokens;
-  auto bytes = [&](std::string name, std::string key, Term term) {
-    term.unit = "B";
-    Views value{term.value, term.value};
-    add(std::move(name), {std::move(key)}, value, std::move(term));
-  };
-  Term one = leaf("", memory.perSequence, "B",
-                  text(memory.perSequence / longest, "B") + " a token x " +
-                      text(longest) + " tokens in and out");
-  Term cache = leaf("", load.sequences * memory.perSequence, "B",
-                    text(load.sequences) + " sequences x " +
-                        text(memory.perSequence, "B"));
-  Term weights = leaf("", memory.weights, "B",
-                      "weights of the graph on one GPU, " + report.precision);
-  Term workspace = leaf("", memory.workspace, "B",
-                        "buffers between kernels, the larger of both steps");
-  Term reserved = leaf("", memory.reserved, "B", "by the runtime");
-  Term capacity = leaf("", memory.capacity, "B", "", {"memory.capacity"});
-  double beside = memory.weights + memory.workspace + memory.reserved;
-  Term left = leaf("", memory.capacity - beside - cache.value, "B",
-                   "capacity - weights - workspace - reserved - cache");
-  Term fit = leaf("",
-                  std::floor((memory.capacity - beside) /
-                             std::max(1.0, memory.perSequence)),
-                  "",
-                  "what weights, workspace and reserved leave / " +
-                      text(memory.perSequence, "B"));
-  Term named[] = {capacity, weights, workspace, reserved, cache};
-  llvm::StringRef names[] = {"capacity", "weights", "workspace", "reserved",
-                             "cache"};
-  for (auto [part, name] : llvm::zip(named, names)) {
-    part.name = name.str();
-    left.children.push_back(part);
-  }
-  fit.children = left.children;
-  cache.children = {one};
-  cache.children.front().name = "cache of one sequence";
-  bytes("memory", "left_bytes", std::move(left));
-  bytes("capacity", "capacity_bytes", std::move(capacity));
-  bytes("weights", "weight_bytes", std::move(weights));
-  bytes("cache", "cache_bytes", std::move(cache));
-  bytes("cache_per_sequence", "cache_bytes_per_sequence", std::move(one));
-  bytes("workspace", "workspace_bytes", std::move(workspace));
-  bytes("reserved", "reserved_bytes", std::move(reserved));
-  Views most{fit.value, fit.value};
-  add("max_sequences", {}, most, std::move(fit));
-}
-
-std::vector<Figure> FigureList::build() {
-  addSteps();
+void ServiceFigures::build() {
+  addPrefill();
+  addDecode();
   addService(service.inFlight, "");
   addService(service.fixed, "static_");
-  addMemory();
-  Term price = leaf("", service.dollarsPerHour, "$/h",
-                    service.priceBasis + ", " + service.priceDate,
-                    {"price.per_hour." + service.priceBasis, "price.date"});
-  Views dollars{service.dollarsPerHour, service.dollarsPerHour};
-  add("price", {"dollars_per_gpu_hour"}, dollars, std::move(price));
-  return std::move(list);
 }
 
-std::vector<Figure> figures(const Report &report, const Target &target) {
-  return FigureList(report, target).build();
+FigureList figures(const Report &report, const Target &target) {
+  FigureList list;
+  ServiceFigures(report, target, list).build();
+  addMemoryFigures(report, list);
+  const ServeResult &service = report.service;
+  Views dollars{service.dollarsPerHour, service.dollarsPerHour};
+  list.add("price", "dollars_per_gpu_hour", dollars,
+           leaf("", service.dollarsPerHour, "$/h",
+                service.priceBasis + ", " + service.priceDate,
+                {"price.per_hour." + service.priceBasis, "price.date"}));
+  return list;
 }
 
 } // namespace modelc

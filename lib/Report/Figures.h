@@ -4,20 +4,47 @@
 #define LIB_REPORT_FIGURES_H
 
 #include "lib/Report/Report.h"
+#include <optional>
 
 namespace modelc {
 
-/// A number of the report that opens by its name and by its keys in JSON.
+/// Why a workload has no figure of decode.
+inline constexpr llvm::StringLiteral kNoDecode =
+    "prefill makes the only token out";
+
+/// A number of the report that opens by its name and by its key in JSON.
 struct Figure {
-  std::string name;              // "tpot"
-  std::vector<std::string> keys; // "mean_tpot_ms"
+  std::string name; // "tpot"
+  std::string key;  // "mean_tpot_ms"
   std::string unit;
-  Views value;
-  Term term; // of the expectation
+  std::optional<Views> value; // finite, always
+  std::string reason;         // why there is none
+  std::string note;           // what a reader must know of the value
+  Term term;                  // of the expectation
 };
 
-/// All figures, in the order of the report.
-std::vector<Figure> figures(const Report &report, const Target &target);
+/// The figures of a report, in its order. Whoever prints takes them from here,
+/// so that no number is printed that is none.
+class FigureList {
+public:
+  /// A value that is not finite is left out.
+  void add(std::string name, std::string key, Views value, Term term);
+  /// A figure that this workload does not have.
+  void addAbsent(std::string name, std::string key, std::string reason);
+  llvm::ArrayRef<Figure> all() const { return list; }
+  const Figure &named(llvm::StringRef name) const;
+  /// Says something of the figure that was added last.
+  void addNote(std::string note) { list.back().note = std::move(note); }
+
+private:
+  std::vector<Figure> list;
+};
+
+/// Those of the memory of one GPU.
+void addMemoryFigures(const Report &report, FigureList &list);
+
+/// All figures of a report.
+FigureList figures(const Report &report, const Target &target);
 
 } // namespace modelc
 

@@ -1,12 +1,14 @@
 //===- Json.cpp - An estimate for programs --------------------------------===//
 //
-// "bound" and "expectation" hold the same keys. Names of `vllm bench serve`:
+// "bound" and "expectation" hold the same keys. A figure that a workload does
+// not have is left out, and "absent" says why. Names of `vllm bench serve`:
 // mean_ttft_ms, mean_tpot_ms, mean_e2el_ms, output_throughput, ...; of rows of
 // InferenceX: hw, conc, isl, osl, tput_per_gpu, joules_per_output_token, ...
 //
 //===----------------------------------------------------------------------===//
 
 #include "llvm/Support/JSON.h"
+#include "lib/Report/Figures.h"
 #include "lib/Report/OpRows.h"
 #include "lib/Text/Text.h"
 #include "llvm/Support/raw_ostream.h"
@@ -32,61 +34,86 @@ static void put(OStream &json, llvm::StringRef key, llvm::StringRef text) {
 /// Which view of a number.
 using View = double Views::*;
 
-static void writeService(OStream &json, const Service &service, View view) {
-  auto write = [&](llvm::StringRef key, const Views &views, double scale = 1) {
-    put(json, key, scale * (views.*view));
+/// By its key, in the unit that the key ends in; nothing where it has no value.
+static void put(OStream &json, const Figure &figure, View view) {
+  if (figure.value) {
+    constexpr double kMilli = 1e3;
+    double scale = llvm::StringRef(figure.key).ends_with("_ms") ? kMilli : 1;
+    double value = scale * (*figure.value.*view);
+    figure.unit == "B" ? putBytes(json, figure.key, value)
+                       : put(json, figure.key, value);
+  }
+}
+
+static constexpr llvm::StringLiteral kSteps[] = {
+    "ttft",
+    "prefill",
+    "prefill_tokens_per_second",
+    "decode_step",
+    "prefill_watts",
+    "decode_watts",
+    "joules_per_input_token",
+    "decode_joules_per_output_token"};
+static constexpr llvm::StringLiteral kService[] = {
+    "tpot",
+    "request_seconds",
+    "requests_per_second",
+    "tokens_per_second",
+    "total_tokens_per_second",
+    "tokens_per_second_per_gpu",
+    "tokens_per_second_per_user",
+    "joules_per_token",
+    "joules_per_total_token",
+    "wall_joules_per_token",
+    "wall_joules_per_total_token",
+    "dollars_per_mtoken",
+    "dollars_per_total_mtoken",
+    "total_tokens_per_second_per_gpu"};
+static constexpr llvm::StringLiteral kMemory[] = {
+    "capacity",  "weights",  "cache",  "cache_per_sequence",
+    "workspace", "reserved", "memory", "max_sequences"};
+
+static void writeView(OStream &json, const FigureList &figures, View view) {
+  for (llvm::StringRef name : kSteps) {
+    put(json, figures.named(name), view);
+  }
+  auto service = [&](llvm::StringRef key, llvm::StringRef prefix) {
+    json.attributeObject(key, [&] {
+      for (llvm::StringRef name : kService) {
+        put(json, figures.named((prefix + name).str()), view);
+      }
+    });
   };
-  constexpr double kMilli = 1e3;
-  write("mean_tpot_ms", service.tpot, kMilli);
-  write("mean_e2el_ms", service.requestSeconds, kMilli);
-  write("request_throughput", service.requestsPerSecond);
-  write("output_throughput", service.outputPerSecond);
-  write("total_token_throughput", service.totalPerSecond);
-  write("output_tput_per_gpu", service.outputPerSecondPerGpu);
-  write("mean_intvty", service.outputPerSecondPerUser);
-  write("joules_per_output_token", service.boardJoulesPerOutput);
-  write("joules_per_total_token", service.boardJoulesPerToken);
-  write("wall_joules_per_output_token", service.wallJoulesPerOutput);
-  write("wall_joules_per_total_token", service.wallJoulesPerToken);
-  write("dollars_per_million_output_tokens", service.dollarsPerMillionOutput);
-  write("dollars_per_million_total_tokens", service.dollarsPerMillionTokens);
+  service("in_flight", "");
+  service("static", "static_");
 }
 
-static void writeView(OStream &json, const Report &report, View view) {
-  const ServeResult &service = report.service;
-  constexpr double kMilli = 1e3;
-  put(json, "mean_ttft_ms", kMilli * (service.ttftSeconds.*view));
-  put(json, "prefill_ms", kMilli * (service.prefillAllSeconds.*view));
-  put(json, "decode_step_ms", kMilli * (service.decodeSeconds.*view));
-  put(json, "prefill_avg_power_w", service.prefillWatts.*view);
-  put(json, "decode_avg_power_w", service.decodeWatts.*view);
-  put(json, "joules_per_input_token", service.joulesPerInput.*view);
-  put(json, "decode_joules_per_output_token", service.joulesPerOutput.*view);
-  json.attributeObject("in_flight", [&] {
-    writeService(json, service.inFlight, view);
-    put(json, "tput_per_gpu",
-        service.inFlight.totalPerSecond.*view / double(service.gpus));
-  });
-  json.attributeObject("static", [&] {
-    writeService(json, service.fixed, view);
-    put(json, "tput_per_gpu",
-        service.fixed.totalPerSecond.*view / double(service.gpus));
+/// What has to be said of figures, by their names.
+static void writeSaid(OStream &json, llvm::StringRef key,
+                      const FigureList &figures, std::string Figure::*said) {
+  json.attributeObject(key, [&] {
+    for (const Figure &figure : figures.all()) {
+      if (!(figure.*said).empty()) {
+        put(json, figure.name, figure.*said);
+      }
+    }
   });
 }
 
-static void writeMemory(OStream &json, const FitResult &memory) {
+static void writeMemory(OStream &json, const FitResult &memory,
+                        const FigureList &figures) {
   json.attribute("fits", memory.fits);
-  putBytes(json, "capacity_bytes", memory.capacity);
-  putBytes(json, "weight_bytes", memory.weights);
-  putBytes(json, "cache_bytes", memory.cache);
-  putBytes(json, "cache_bytes_per_sequence", memory.perSequence);
-  putBytes(json, "workspace_bytes", memory.workspace);
-  putBytes(json, "reserved_bytes", memory.reserved);
-  putBytes(json, "left_bytes", memory.left);
-  put(json, "max_sequences", memory.maxSequences);
+  for (llvm::StringRef name : kMemory) {
+    put(json, figures.named(name), &Views::expectation);
+  }
 }
 
+/// A phase that the workload does not have is empty.
 static void writePlan(OStream &json, const PlanCost &plan) {
+  if (plan.steps.empty()) {
+    json.attributeArray("ops", [] {});
+    return;
+  }
   put(json, "bound_s", plan.bound.seconds);
   put(json, "expectation_s", plan.expectation.seconds);
   put(json, "joules", plan.expectation.joules);
@@ -114,6 +141,7 @@ static void writePlan(OStream &json, const PlanCost &plan) {
 void printJson(const Report &report, const Target &target,
                llvm::raw_ostream &os) {
   const ServeResult &service = report.service;
+  FigureList all = figures(report, target);
   OStream json(os, /*IndentSize=*/2);
   json.object([&] {
     put(json, "model", report.model);
@@ -129,15 +157,18 @@ void printJson(const Report &report, const Target &target,
     put(json, "conc", service.workload.sequences);
     put(json, "tp", double(report.tensorParallel));
     put(json, "num_gpus", double(service.gpus));
-    json.attributeObject("bound",
-                         [&] { writeView(json, report, &Views::bound); });
+    json.attributeObject("bound", [&] { writeView(json, all, &Views::bound); });
     json.attributeObject("expectation",
-                         [&] { writeView(json, report, &Views::expectation); });
-    json.attributeObject("memory", [&] { writeMemory(json, report.memory); });
+                         [&] { writeView(json, all, &Views::expectation); });
+    writeSaid(json, "absent", all, &Figure::reason);
+    writeSaid(json, "notes", all, &Figure::note);
+    json.attributeObject("memory",
+                         [&] { writeMemory(json, report.memory, all); });
     json.attributeObject("price", [&] {
       put(json, "basis", service.priceBasis);
-      put(json, "dollars_per_gpu_hour", service.dollarsPerHour);
+      put(json, all.named("price"), &Views::expectation);
       put(json, "date", service.priceDate);
+      put(json, "source", service.priceSource);
     });
     json.attributeObject("prefill", [&] { writePlan(json, report.prefill); });
     json.attributeObject("decode", [&] { writePlan(json, report.decode); });

@@ -38,9 +38,11 @@ std::vector<OpRow> opRows(const PlanCost &plan) {
   }
   // What is left of rounding is nothing.
   constexpr double kNothing = 1e-9;
-  if (start.seconds.bound < kNothing * all) {
-    start.seconds.bound = 0;
-  }
+  auto dropRest = [](double &left, double whole) {
+    left = left < kNothing * whole ? 0 : left;
+  };
+  dropRest(start.seconds.bound, all);
+  dropRest(start.joules, plan.expectation.joules);
   if (start.seconds.expectation > kNothing * all) {
     rows.push_back(start);
   }

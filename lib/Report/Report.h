@@ -24,7 +24,9 @@ struct Report {
   FitResult memory;
   PlanCost prefill;    // of all sequences
   PlanCost prefillOne; // of one prompt
-  PlanCost decode;     // at the mean context
+  /// At a context in the middle; no steps where a request takes none.
+  PlanCost decode;
+  double decodeContext = 0;
 };
 
 /// Tables for a terminal: the numbers with bound beside expectation, memory,

@@ -144,22 +144,24 @@ std::string fitMessage(const FitResult &result, const Workload &workload) {
   }
   std::string text = "does not fit: " + result.limit + " ";
   if (result.limit == "weights") {
-    text += "take " + formatBytes(result.weights);
+    text += "take " + formatQuantity(result.weights, "B");
   } else if (result.limit == "workspace") {
-    text += "takes " + formatBytes(result.workspace) + " beside " +
-            formatBytes(result.weights) + " of weights";
+    text += "takes " + formatQuantity(result.workspace, "B") + " beside " +
+            formatQuantity(result.weights, "B") + " of weights";
   } else {
     text += "of " + formatQuantity(workload.sequences, "") +
-            " sequences takes " + formatBytes(result.cache) + " beside " +
-            formatBytes(result.weights) + " of weights and " +
-            formatBytes(result.workspace) + " of workspace";
+            (workload.sequences == 1 ? " sequence" : " sequences") + " takes " +
+            formatQuantity(result.cache, "B") + " beside " +
+            formatQuantity(result.weights, "B") + " of weights and " +
+            formatQuantity(result.workspace, "B") + " of workspace";
   }
-  text += ", expected at most " + formatBytes(result.capacity) + " on a GPU";
+  text += ", expected at most " + formatQuantity(result.capacity, "B") +
+          " on a GPU";
   if (result.remedy.empty()) {
     return text +
            "; no batch, precision or tensor parallelism of this machine "
            "helps, try " +
-           (result.limit == "weights" ? "" : "a shorter --isl or ") +
+           (result.limit == "weights" ? "" : "shorter requests or ") +
            "a machine with more memory";
   }
   return text + "; try " + result.remedy;

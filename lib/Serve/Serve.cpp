@@ -29,6 +29,7 @@ static StepPoint stepAt(llvm::ArrayRef<StepPoint> points, double context) {
     ++right;
   }
   const StepPoint &a = points[right - 1], &b = points[right];
+  assert(a.context < b.context && "points ascend");
   double part = (context - a.context) / (b.context - a.context);
   return {context, lineAt(a.seconds, b.seconds, part),
           lineAt(a.joules, b.joules, part)};
@@ -69,13 +70,15 @@ static void fillRates(Service &service, Production production,
   const Production &made = service.made;
   double gpus = double(input.gpus);
   auto per = [](double amount) {
-    return [amount](double x) { return x > 0 ? amount / x : 0; };
+    return [amount](double x) { return amount / x; };
   };
   service.outputPerSecond = each(per(made.outputTokens), made.seconds);
   service.totalPerSecond = each(per(made.totalTokens), made.seconds);
   service.outputPerSecondPerGpu =
       each(per(made.outputTokens / gpus), made.seconds);
-  service.outputPerSecondPerUser = each(per(1), service.tpot);
+  if (service.tpot) {
+    service.outputPerSecondPerUser = each(per(1), *service.tpot);
+  }
   service.requestsPerSecond =
       each(per(made.outputTokens / input.workload.outputTokens), made.seconds);
   Views board = each([&](double j) { return j * gpus; }, made.joules);
@@ -104,18 +107,22 @@ static void fillRates(Service &service, Production production,
 
 /// All prompts at once, then one step for each further token: the prefill makes
 /// the first.
-static Service serveStatic(const ServeInput &input, const StepPoint &decode,
+static Service serveStatic(const ServeInput &input,
+                           const std::optional<StepPoint> &decode,
                            const Target &target, double dollarsPerHour) {
   const Workload &load = input.workload;
-  double steps = std::max(0.0, load.outputTokens - 1);
+  double steps = load.outputTokens - 1;
   auto sum = [&](double prefill, double step) {
     return prefill + steps * step;
   };
   Service service;
   service.batching = Batching::Static;
-  service.tpot = decode.seconds;
-  Production made{each(sum, input.prefillAll.seconds, decode.seconds),
-                  each(sum, input.prefillAll.joules, decode.joules),
+  if (decode) {
+    service.tpot = decode->seconds;
+  }
+  StepPoint step = decode.value_or(StepPoint());
+  Production made{each(sum, input.prefillAll.seconds, step.seconds),
+                  each(sum, input.prefillAll.joules, step.joules),
                   load.sequences * load.outputTokens,
                   load.sequences * (load.inputTokens + load.outputTokens)};
   service.requestSeconds = made.seconds;
@@ -123,27 +130,32 @@ static Service serveStatic(const ServeInput &input, const StepPoint &decode,
   return service;
 }
 
-/// Between two decode steps stand sequences / outputTokens prefills of one
-/// prompt; each step makes one token of every sequence.
-static Service serveInFlight(const ServeInput &input, const StepPoint &decode,
+/// While a request takes its decode steps, each other sequence ends once and
+/// its place takes a new prompt: sequences - 1 prefills hold the request up. In
+/// the time of a request the deployment answers as many as it has sequences.
+static Service serveInFlight(const ServeInput &input,
+                             const std::optional<StepPoint> &decode,
                              const Target &target, double dollarsPerHour) {
   const Workload &load = input.workload;
-  double prefills = load.sequences / load.outputTokens;
-  auto sum = [&](double step, double prefill) {
-    return step + prefills * prefill;
+  double steps = load.outputTokens - 1;
+  auto sum = [&](double prefill, double step) {
+    return load.sequences * prefill + steps * step;
   };
+  StepPoint step = decode.value_or(StepPoint());
+  Production made{each(sum, input.prefillOne.seconds, step.seconds),
+                  each(sum, input.prefillOne.joules, step.joules),
+                  load.sequences * load.outputTokens,
+                  load.sequences * (load.inputTokens + load.outputTokens)};
   Service service;
   service.batching = Batching::InFlight;
-  service.tpot = each(sum, decode.seconds, input.prefillOne.seconds);
-  double prompts = prefills * load.inputTokens;
-  Production made{service.tpot,
-                  each(sum, decode.joules, input.prefillOne.joules),
-                  load.sequences, load.sequences + prompts};
-  service.requestSeconds = each(
-      [&](double first, double tpot) {
-        return first + std::max(0.0, load.outputTokens - 1) * tpot;
-      },
-      input.prefillOne.seconds, service.tpot);
+  service.requestSeconds = made.seconds;
+  if (decode) {
+    service.tpot = each(
+        [&](double prefill, double step) {
+          return step + (load.sequences - 1) / steps * prefill;
+        },
+        input.prefillOne.seconds, decode->seconds);
+  }
   fillRates(service, made, input, target, dollarsPerHour);
   return service;
 }
@@ -166,42 +178,60 @@ static llvm::FailureOr<double> priceOf(const ServeInput &input,
   return llvm::failure();
 }
 
+static double ratio(double a, double b) { return a / b; }
+
+static void addPrefill(const ServeInput &input, ServeResult &result) {
+  const Workload &load = input.workload;
+  const StepPoint &all = input.prefillAll;
+  double tokens = load.sequences * load.inputTokens;
+  result.prefillAllSeconds = all.seconds;
+  result.ttftSeconds = input.prefillOne.seconds;
+  result.prefillWatts = each(ratio, all.joules, all.seconds);
+  result.inputPerSecond =
+      each([&](double s) { return tokens / s; }, all.seconds);
+  result.joulesPerInput = each(
+      [&](double j) { return j * double(input.gpus) / tokens; }, all.joules);
+}
+
+static void addDecode(const ServeInput &input, ServeResult &result) {
+  const Workload &load = input.workload;
+  StepPoint step = meanStep(input.decode, load.inputTokens,
+                            load.inputTokens + load.outputTokens);
+  result.decodePoints = input.decode;
+  result.decode = step;
+  result.decodeSeconds = step.seconds;
+  result.decodeWatts = each(ratio, step.joules, step.seconds);
+  result.joulesPerOutput =
+      each([&](double j) { return j * double(input.gpus) / load.sequences; },
+           step.joules);
+}
+
 llvm::FailureOr<ServeResult> serve(const ServeInput &input,
                                    const Target &target,
                                    llvm::raw_ostream &errors) {
-  assert(!input.decode.empty() && "a decode step is needed");
+  assert(input.decode.empty() == (input.workload.outputTokens <= 1) &&
+         "a decode step makes each token behind the first");
   llvm::FailureOr<double> price = priceOf(input, target, errors);
   if (failed(price)) {
     return llvm::failure();
   }
   const Workload &load = input.workload;
-  StepPoint decode = meanStep(input.decode, load.inputTokens,
-                              load.inputTokens + load.outputTokens);
-  auto ratio = [](double a, double b) { return b > 0 ? a / b : 0; };
   ServeResult result;
   result.workload = load;
   result.gpus = input.gpus;
-  result.decode = decode;
   result.prefillAll = input.prefillAll;
   result.prefillOne = input.prefillOne;
-  result.decodePoints = input.decode;
-  result.prefillAllSeconds = input.prefillAll.seconds;
-  result.ttftSeconds = input.prefillOne.seconds;
-  result.decodeSeconds = decode.seconds;
-  result.decodeWatts = each(ratio, decode.joules, decode.seconds);
-  result.prefillWatts =
-      each(ratio, input.prefillAll.joules, input.prefillAll.seconds);
-  double prompts = load.sequences * load.inputTokens / double(input.gpus);
-  result.joulesPerInput =
-      each([&](double j) { return j / prompts; }, input.prefillAll.joules);
-  result.joulesPerOutput =
-      each([&](double j) { return j * double(input.gpus) / load.sequences; },
-           decode.joules);
-  result.fixed = serveStatic(input, decode, target, *price);
-  result.inFlight = serveInFlight(input, decode, target, *price);
+  addPrefill(input, result);
+  if (!input.decode.empty()) {
+    addDecode(input, result);
+  }
+  result.fixed = serveStatic(input, result.decode, target, *price);
+  result.inFlight = serveInFlight(input, result.decode, target, *price);
   result.priceBasis = input.priceBasis;
   result.dollarsPerHour = *price;
   result.priceDate = target.price.date;
+  const Fact *fact = target.fact("price.per_hour." + input.priceBasis);
+  result.priceSource = fact ? fact->source : "no source";
   return result;
 }
 

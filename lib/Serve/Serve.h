@@ -14,6 +14,7 @@
 #include "lib/Hardware/Hardware.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/LogicalResult.h"
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -53,8 +54,8 @@ enum class Batching {
   /// All sequences start together: one prefill of all, then decode steps.
   Static,
   /// Steady state with in-flight batching: a finished sequence makes room for
-  /// the next prompt, whose prefill holds up all others. In the mean each
-  /// output token pays for sequences / outputTokens prefills.
+  /// the next prompt, whose prefill holds up all others. A request waits for
+  /// its own prefill and one of each other sequence.
   InFlight,
 };
 /// "static" or "in-flight".
@@ -62,10 +63,12 @@ llvm::StringRef batchingName(Batching batching);
 
 struct ServeInput {
   Workload workload;
-  int64_t gpus = 1;              // that serve the sequences together
-  std::vector<StepPoint> decode; // of all sequences, by ascending context
-  StepPoint prefillAll;          // of all sequences' prompts
-  StepPoint prefillOne;          // of one prompt alone
+  int64_t gpus = 1; // that serve the sequences together
+  /// Of all sequences, by ascending context; none where a request of one token
+  /// out takes no such step.
+  std::vector<StepPoint> decode;
+  StepPoint prefillAll; // of all sequences' prompts
+  StepPoint prefillOne; // of one prompt alone
   std::string priceBasis = "hyperscaler";
 };
 
@@ -81,11 +84,12 @@ struct Production {
 struct Service {
   Batching batching = Batching::Static;
   Production made;
-  Views tpot;            // s for an output token of a user
+  /// Seconds for an output token of a user behind the first, and how many come
+  /// in a second; none where there is no second token.
+  std::optional<Views> tpot, outputPerSecondPerUser;
   Views requestSeconds;  // from prompt to last token
   Views outputPerSecond; // tokens, of the deployment
   Views totalPerSecond;  // tokens in and out
-  Views outputPerSecondPerUser;
   Views outputPerSecondPerGpu;
   Views requestsPerSecond;
   /// Joules for an output token and for any token; of the boards, and at the
@@ -99,20 +103,23 @@ struct ServeResult {
   Workload workload;
   int64_t gpus = 1;
   /// The steps behind the numbers; the mean decode step stands between those of
-  /// the points.
-  StepPoint decode, prefillAll, prefillOne;
+  /// the points. Without one, figures of decode are absent.
+  StepPoint prefillAll, prefillOne;
+  std::optional<StepPoint> decode;
   std::vector<StepPoint> decodePoints;
   Views prefillAllSeconds;
-  Views ttftSeconds;     // of one request on an idle deployment
-  Views decodeSeconds;   // the mean step over all contexts
-  Views decodeWatts;     // of one board in the mean decode step
-  Views prefillWatts;    // of one board in the prefill of all
-  Views joulesPerInput;  // boards, prefill
-  Views joulesPerOutput; // boards, decode alone
+  Views inputPerSecond;                 // tokens, in the prefill of all
+  Views ttftSeconds;                    // of one request on an idle deployment
+  Views prefillWatts;                   // of one board in the prefill of all
+  Views joulesPerInput;                 // boards, prefill
+  std::optional<Views> decodeSeconds;   // the mean step over all contexts
+  std::optional<Views> decodeWatts;     // of one board in the mean decode step
+  std::optional<Views> joulesPerOutput; // boards, decode alone
   Service fixed, inFlight;
   std::string priceBasis;
   double dollarsPerHour = 0; // of one GPU
   std::string priceDate;
+  std::string priceSource; // whose figure it is
 };
 
 /// The mean of `points` over contexts from `first` to `last`: lines between the

@@ -4,6 +4,9 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
+#include <csignal>
+#include <cstdlib>
+#include <set>
 
 namespace modelc {
 
@@ -44,8 +47,39 @@ static void printMistake(llvm::StringRef text, llvm::StringRef program,
   }
 }
 
+/// LLVM ends a program whose standard streams failed with a crash: their errors
+/// are taken before it looks.
+static void allowBrokenPipes() {
+  std::signal(SIGPIPE, SIG_IGN);
+  llvm::outs(), llvm::errs(); // made before, so that they end after
+  std::atexit([] {
+    (void)takeError(llvm::outs());
+    (void)takeError(llvm::errs());
+  });
+}
+
+/// An option with one value that was given several, of which LLVM takes the
+/// last; empty if there is none. Lists may be given as often as wanted.
+static std::string repeatedOption() {
+  std::set<std::string> repeated;
+  for (llvm::cl::SubCommand *command : llvm::cl::getRegisteredSubcommands()) {
+    for (auto &entry : llvm::cl::getRegisteredOptions(*command)) {
+      const llvm::cl::Option &option = *entry.second;
+      llvm::cl::NumOccurrencesFlag allowed = option.getNumOccurrencesFlag();
+      bool isOne =
+          allowed == llvm::cl::Optional || allowed == llvm::cl::Required;
+      if (isOne && option.getNumOccurrences() > 1) {
+        llvm::StringRef dashes = option.ArgStr.size() == 1 ? "-" : "--";
+        repeated.insert((dashes + option.ArgStr).str());
+      }
+    }
+  }
+  return repeated.empty() ? "" : *repeated.begin();
+}
+
 bool parseCommandLine(int argc, char **argv, llvm::StringRef overview,
                       llvm::raw_ostream &errors) {
+  allowBrokenPipes();
   llvm::SmallVector<const char *> arguments(argv, argv + argc);
   if (!asksForHelp({argv, size_t(argc)})) {
     arguments.front() = kNameInMessages;
@@ -54,7 +88,12 @@ bool parseCommandLine(int argc, char **argv, llvm::StringRef overview,
   llvm::raw_string_ostream stream(text);
   if (llvm::cl::ParseCommandLineOptions(argc, arguments.data(), overview,
                                         &stream)) {
-    return true;
+    std::string repeated = repeatedOption();
+    if (!repeated.empty()) {
+      sayError(errors) << "expected " << repeated
+                       << " once, got it several times; keep one\n";
+    }
+    return repeated.empty();
   }
   if (!text.empty()) {
     printMistake(text, llvm::sys::path::filename(argv[0]), errors);

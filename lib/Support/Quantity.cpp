@@ -203,13 +203,9 @@ std::string formatQuantity(double value, llvm::StringRef unit,
   if (!takesPrefix(unit) || value == 0) {
     return formatScaled(value, "", unit, digits);
   }
-  Prefix prefix = fitting(value, kDecimal);
+  Prefix prefix =
+      unit == "B" ? fitting(value, kBinary) : fitting(value, kDecimal);
   return formatScaled(value / prefix.factor, prefix.name, unit, digits);
-}
-
-std::string formatBytes(double bytes, unsigned digits) {
-  Prefix prefix = fitting(bytes, kBinary);
-  return formatScaled(bytes / prefix.factor, prefix.name, "B", digits);
 }
 
 } // namespace modelc

@@ -34,8 +34,9 @@ static std::string reasonAgainst(llvm::StringRef path) {
     return "expected a file, got a pipe or a device";
   }
   if (status.getSize() > kMostBytes) {
-    return "expected a file of at most " + formatBytes(kMostBytes) + ", got " +
-           formatBytes(double(status.getSize()));
+    return "expected a file of at most " +
+           formatQuantity(double(kMostBytes), "B") + ", got " +
+           formatQuantity(double(status.getSize()), "B");
   }
   return "";
 }
@@ -130,7 +131,8 @@ static llvm::FailureOr<SourceFile> readInput(llvm::raw_ostream &errors) {
   }
   if (size > kMostBytes) {
     sayError(errors) << "cannot read standard input: expected at most "
-                     << formatBytes(kMostBytes) << ", got more\n";
+                     << formatQuantity(double(kMostBytes), "B")
+                     << ", got more\n";
     return llvm::failure();
   }
   text.resize(size);

@@ -16,10 +16,12 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <vector>
 
 namespace llvm {
 class MemoryBuffer;
+class raw_fd_ostream;
 class raw_ostream;
 } // namespace llvm
 
@@ -72,9 +74,18 @@ std::unique_ptr<llvm::MemoryBuffer> readIr(llvm::StringRef path,
 llvm::raw_ostream &sayError(llvm::raw_ostream &errors);
 
 /// Reads the command line into the `cl::opt`s of a tool; false if it has a
-/// mistake, which was printed as all others are.
+/// mistake, which was printed as all others are. From here on a broken pipe
+/// stops nothing.
 bool parseCommandLine(int argc, char **argv, llvm::StringRef overview,
                       llvm::raw_ostream &errors);
+
+/// What stopped a stream, which forgets it. A reader who has seen enough and
+/// goes, as `head` does, is no mistake.
+std::error_code takeError(llvm::raw_fd_ostream &os);
+
+/// To be called last, with the exit code so far: whether all that was printed
+/// to standard output got there; says on `errors` where it did not.
+int finishOutput(int code, llvm::raw_ostream &errors);
 
 //===----------------------------------------------------------------------===//
 // TOML and JSON
@@ -146,6 +157,23 @@ std::string didYouMean(llvm::StringRef word,
 std::string listWords(llvm::ArrayRef<llvm::StringRef> words);
 
 //===----------------------------------------------------------------------===//
+// Tables
+//===----------------------------------------------------------------------===//
+
+/// Cells in columns as wide as their widest cell; the first columns and the
+/// last begin at the left, numbers end at the right.
+class TextTable {
+public:
+  explicit TextTable(unsigned leftColumns = 1) : leftColumns(leftColumns) {}
+  void add(const std::vector<std::string> &cells);
+  void print(llvm::raw_ostream &os) const;
+
+private:
+  unsigned leftColumns;
+  std::vector<std::vector<std::string>> rows;
+};
+
+//===----------------------------------------------------------------------===//
 // Quantities
 //===----------------------------------------------------------------------===//
 
@@ -170,12 +198,11 @@ llvm::FailureOr<Quantity> parseQuantity(llvm::StringRef text, std::string &why);
 /// in multiples of that unit.
 llvm::FailureOr<double> parseQuantityIn(llvm::StringRef text,
                                         llvm::StringRef unit, std::string &why);
-/// Prints with a fitting decimal prefix and `digits` significant digits:
-/// (8e12, "B/s") -> "8 TB/s".
+/// Prints with a fitting prefix and `digits` significant digits: bytes with a
+/// binary one, as memory is measured, all else with a decimal one, as rates are
+/// stated. (163840, "B") -> "160 KiB", (8e12, "B/s") -> "8 TB/s".
 std::string formatQuantity(double value, llvm::StringRef unit,
                            unsigned digits = 3);
-/// Prints bytes with a binary prefix: "160 KiB".
-std::string formatBytes(double bytes, unsigned digits = 3);
 
 } // namespace modelc
 

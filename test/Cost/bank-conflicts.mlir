@@ -10,7 +10,7 @@
 // 16 x 64 x 2 B = 2048 B / 100 B/clk = 20.48 clk. Rows are 32 banks long, so the
 // 8 lanes of a phase, 8 rows at one column, meet in the same banks: 8 times that.
 // CHECK-LABEL: kernel plain
-// CHECK: shared memory: 163.8 clk = 2.05 kB
+// CHECK: shared memory: 163.8 clk = 2 KiB
 schedule.kernel @plain() guard [] attributes {waves = 1 : i64} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -21,7 +21,7 @@ schedule.kernel @plain() guard [] attributes {waves = 1 : i64} {
 }
 
 // CHECK-LABEL: kernel swizzled
-// CHECK: shared memory: 20.48 clk = 2.05 kB
+// CHECK: shared memory: 20.48 clk = 2 KiB
 schedule.kernel @swizzled() guard [] attributes {waves = 1 : i64} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -35,9 +35,9 @@ schedule.kernel @swizzled() guard [] attributes {waves = 1 : i64} {
 // words. A machine that transposes reads them in rows.
 #columns = #schedule.layout<(register = [1:0, 2:0, 4:0, 8:0, 0:32], lane = [0:1, 0:2, 0:4, 0:8, 0:16], wave = []) -> (row = 16, column = 64)>
 // CHECK-LABEL: kernel narrow
-// CHECK: shared memory: 40.96 clk = 2.05 kB
+// CHECK: shared memory: 40.96 clk = 2 KiB
 // TRANSPOSES-LABEL: kernel narrow
-// TRANSPOSES: shared memory: 20.48 clk = 2.05 kB
+// TRANSPOSES: shared memory: 20.48 clk = 2 KiB
 schedule.kernel @narrow() guard [] attributes {waves = 1 : i64} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -4,11 +4,11 @@
 
 // 40 x 40 tiles; registers allow one workgroup for each of 100 units: 16 rounds.
 // In plain order a round is two and a half rows of 40: 3 panels of A and all 40
-// of W. A panel is 64 x 65536 x 2 B = 8.39 MB. A round asks 43 panels, beside
-// which no panel stays in the 10 MB of L2: 16 x 43 x 8.39 MB = 5.77 GB.
+// of W. A panel is 64 x 65536 x 2 B = 8 MiB. A round asks 43 panels, beside
+// which no panel stays in the 10 MB of L2: 16 x 43 x 8 MiB = 5.375 GiB.
 // CHECK-LABEL: kernel plain
 // CHECK: workgroups: 1600, 1 on a unit, 16 rounds
-// CHECK: memory: 5.771 GB read, 0 B written, L2: 26.84 GB
+// CHECK: memory: 5.375 GiB read, 0 B written, L2: 25 GiB
 schedule.kernel @plain(%a: !schedule.buffer<2560x65536xbf16>, %w: !schedule.buffer<2560x65536xbf16>)
     guard [] attributes {waves = 32 : i64} {
   %c0 = arith.constant 0 : index
@@ -27,9 +27,9 @@ schedule.kernel @plain(%a: !schedule.buffer<2560x65536xbf16>, %w: !schedule.buff
 }
 
 // In groups of 10 rows the first round is 10 x 10 tiles: 20 panels.
-// 16 x 20 x 8.39 MB = 2.68 GB.
+// 16 x 20 x 8 MiB = 2.5 GiB.
 // CHECK-LABEL: kernel grouped
-// CHECK: memory: 2.684 GB read, 0 B written, L2: 26.84 GB
+// CHECK: memory: 2.5 GiB read, 0 B written, L2: 25 GiB
 schedule.kernel @grouped(%a: !schedule.buffer<2560x65536xbf16>, %w: !schedule.buffer<2560x65536xbf16>)
     guard [] attributes {waves = 32 : i64} {
   %c0 = arith.constant 0 : index
@@ -48,9 +48,9 @@ schedule.kernel @grouped(%a: !schedule.buffer<2560x65536xbf16>, %w: !schedule.bu
 }
 
 // Four query heads read one head of keys: 8 heads, 2 of keys, 64 x 64 x 2 B each.
-// 8 x 8192 B asked, 2 x 8192 B = 16.38 kB different.
+// 8 x 8192 B asked, 2 x 8192 B = 16 KiB different.
 // CHECK-LABEL: kernel shared_heads
-// CHECK: memory: 16.38 kB read, 0 B written, L2: 65.54 kB
+// CHECK: memory: 16 KiB read, 0 B written, L2: 64 KiB
 schedule.kernel @shared_heads(%k: !schedule.buffer<128x64xbf16>)
     guard [] attributes {waves = 4 : i64} {
   %c0 = arith.constant 0 : index
@@ -65,9 +65,9 @@ schedule.kernel @shared_heads(%k: !schedule.buffer<128x64xbf16>)
 }
 
 // Windows of 4 tiles of rows, each a tile behind the one before: 103 tiles of
-// 64 x 64 x 2 B = 843.8 kB, of which L2 is asked 400.
+// 64 x 64 x 2 B = 824 KiB, of which L2 is asked 400.
 // CHECK-LABEL: kernel windows
-// CHECK: memory: 843.8 kB read, 0 B written, L2: 3.277 MB
+// CHECK: memory: 824 KiB read, 0 B written, L2: 3.125 MiB
 schedule.kernel @windows(%k: !schedule.buffer<?x64xbf16>)
     guard [] attributes {waves = 32 : i64} {
   %c0 = arith.constant 0 : index

@@ -4,7 +4,7 @@
 // Causal: workgroup i of 10 walks i + 1 tiles: 5.5 on the mean, 55 in all, of
 // 16 x 16 x 4 B = 1024 B. The longest walks 10 / 5.5 = 1.818 times the mean.
 // CHECK-LABEL: kernel causal
-// CHECK: L2: 56.32 kB
+// CHECK: L2: 55 KiB
 // CHECK: loop 1: {{.*}} + 5.5 trips
 // CHECK: longest workgroup: {{.*}} = 1.818 times the mean
 schedule.kernel @causal(%a: !schedule.buffer<160x160xf32>)
@@ -29,7 +29,7 @@ schedule.kernel @causal(%a: !schedule.buffer<160x160xf32>)
 // workgroups. Padding costs bytes nothing.
 // CHECK-LABEL: kernel ragged
 // CHECK: workgroups: 2
-// CHECK: 6.4 kB read
+// CHECK: 6.25 KiB read
 schedule.kernel @ragged(%a: !schedule.buffer<?x16xf32>, %m: index)
     guard [] attributes {waves = 1 : i64} {
   %c0 = arith.constant 0 : index
@@ -47,7 +47,7 @@ schedule.kernel @ragged(%a: !schedule.buffer<?x16xf32>, %m: index)
 // 8 * (1 - (1 - 2/8)^4) = 5.469 of them, 1024 B each.
 // CHECK-LABEL: kernel experts
 // CHECK: workgroups: 5.47
-// CHECK: 5.6 kB read
+// CHECK: 5.469 KiB read
 schedule.kernel @experts(%a: !schedule.buffer<?x16xf32>, %hit: !schedule.buffer<1xi32>)
     guard [] attributes {waves = 1 : i64} {
   %c0 = arith.constant 0 : index
@@ -64,7 +64,7 @@ schedule.kernel @experts(%a: !schedule.buffer<?x16xf32>, %hit: !schedule.buffer<
 
 // A condition that holds in one of four trips: 25 of 100 trips store 1024 B.
 // CHECK-LABEL: kernel condition
-// CHECK: L2: 25.6 kB
+// CHECK: L2: 25 KiB
 schedule.kernel @condition(%d: !schedule.buffer<16x16xf32>, %m: index)
     guard [] attributes {waves = 1 : i64} {
   %c0 = arith.constant 0 : index
@@ -92,7 +92,7 @@ schedule.kernel @condition(%d: !schedule.buffer<16x16xf32>, %m: index)
 // The ring is filled by 2 copies before it and by those of the loop but the last
 // 2, which lie past the end: 4 x 16 x 64 x 2 B, and 4 B that say the end.
 // CHECK-LABEL: kernel past_end
-// CHECK: 8.196 kB read
+// CHECK: 8.004 KiB read
 // CHECK: loop 2: {{.*}} + 4 trips
 schedule.kernel @past_end(%a: !schedule.buffer<?x64xbf16>, %ends: !schedule.buffer<1xi32>)
     guard [] attributes {waves = 4 : i64} {
@@ -126,7 +126,7 @@ schedule.kernel @past_end(%a: !schedule.buffer<?x64xbf16>, %ends: !schedule.buff
 // As before, but the load says what to expect, m / 5 = 20 rows: one tile, and 4
 // rows of the next. All are copied before the loop: 20 x 64 x 2 B, and 4 B.
 // CHECK-LABEL: kernel expected_end
-// CHECK: 2.564 kB read
+// CHECK: 2.504 KiB read
 // CHECK: loop 2: {{.*}} + 4 trips
 schedule.kernel @expected_end(%a: !schedule.buffer<?x64xbf16>, %ends: !schedule.buffer<1xi32>)
     guard [] attributes {waves = 4 : i64} {

@@ -24,7 +24,7 @@
 // FULL: expectation: 28.56 us, {{.*}} bound by latency
 // 16384 accumulators and operands over 128 threads: two workgroups' registers.
 // CHECK-NEXT: workgroups: 10, 2 on a unit, 0.05 rounds
-// CHECK-NEXT: matrix: 209.7 Mflop, memory: 1.802 MB read, 327.7 kB written, L2: 3.604 MB
+// CHECK-NEXT: matrix: 209.7 Mflop, memory: 1.719 MiB read, 320 KiB written, L2: 3.438 MiB
 schedule.kernel @linear(%a: !schedule.buffer<?x640xbf16>, %w: !schedule.buffer<1280x640xbf16>, %d: !schedule.buffer<?x1280xbf16>, %m: index)
     guard [#schedule.range<"m", 1 to 16384>] attributes {waves = 4 : i64} {
   %c0 = arith.constant 0 : index

@@ -6,8 +6,8 @@
 // CHECK-LABEL: plan step
 // CHECK: bound: 45.27 us
 // CHECK: expectation: 55.41 us, 5.543 mJ, bound by latency
-// 4 layers x 64 x 64 x 4 B = 65.54 kB; caches 4 x 8 x 64 x 4 B; workspace once.
-// CHECK-NEXT: weights: 65.54 kB, caches: 8.192 kB, workspace: 2.048 kB
+// 4 layers x 64 x 64 x 4 B = 64 KiB; caches 4 x 8 x 64 x 4 B; workspace once.
+// CHECK-NEXT: weights: 64 KiB, caches: 8 KiB, workspace: 2 KiB
 // The guard of @large starts at 64, so the launch takes @small. Workspace that a
 // cache holds costs L2's latency only: 1 us launch + 200 + 8 * 64 * 4 / 50 = 41
 // clk, and 41 for writing.

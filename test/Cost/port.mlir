@@ -7,11 +7,11 @@
 // the product, which takes 419.4 clk: nobody waits. Sync 10, read 10 + 164 / 4 for
 // the first piece of four, product 419.4: 480 clk.
 // CHECK-LABEL: kernel among
-// CHECK: L2 port: 327.7 clk = 16.4 kB a trip of each of 1 workgroups on a unit [cache.unit_rate]
+// CHECK: L2 port: 327.7 clk = 16 KiB a trip of each of 1 workgroups on a unit [cache.unit_rate]
 // CHECK: L2: {{.*}} [cache.l2_bandwidth]
 // CHECK: dependences: 480.4 clk
 // SHARE-LABEL: kernel among
-// SHARE: L2 port: 327.7 clk = 16.4 kB a trip of each of 1 workgroups on a unit [cache.l2_bandwidth]
+// SHARE: L2 port: 327.7 clk = 16 KiB a trip of each of 1 workgroups on a unit [cache.l2_bandwidth]
 // SHARE-NOT: L2:
 // SHARE: dependences: 480.4 clk
 schedule.kernel @among(%a: !schedule.buffer<?x6400xbf16>, %m: index)

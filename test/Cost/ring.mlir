@@ -16,8 +16,8 @@
 // CHECK: bound: {{.*}} bound by latency
 // CHECK: loop 2: {{.*}} + 100 trips x 832.7 clk)
 // CHECK-NEXT: matrix unit: 419.4 clk = 2.1 Mflop {{.*}} [mma.Toy16x16x16Bf16.rate, efficiency.matrix.bf16]
-// CHECK-NEXT: shared memory: 655.4 clk = 65.5 kB
-// CHECK-NEXT: L2 port: 655.4 clk = 32.8 kB
+// CHECK-NEXT: shared memory: 655.4 clk = 64 KiB
+// CHECK-NEXT: L2 port: 655.4 clk = 32 KiB
 // CHECK: dependences: 668.8 clk
 // CHECK: workgroups that a unit runs at once: 1 [shared.bytes_per_unit]
 schedule.kernel @three(%a: !schedule.buffer<?x6400xbf16>, %w: !schedule.buffer<1280x6400xbf16>, %m: index)

@@ -242,7 +242,6 @@ static int runVerb() {
 int main(int argc, char **argv) {
   // Not InitLLVM: it would ask for reports to LLVM and exit by the signal.
   Arguments arguments(argv, argc);
-  sys::SetOneShotPipeSignalFunction(sys::DefaultOneShotPipeSignalHandler);
   sys::AddSignalHandler(reportCrash, &arguments);
   cl::HideUnrelatedOptions(category);
   cl::SetVersionPrinter([](raw_ostream &os) { printVersion(os); });
@@ -253,16 +252,10 @@ int main(int argc, char **argv) {
     return kExitUsage;
   }
   int code = runVerb();
-  outs().flush();
-  if (outs().has_error()) {
-    sayError(errs()) << "cannot write to standard output: "
-                     << outs().error().message() << "\n";
-    outs().clear_error();
-    return kExitInput;
-  }
   if (code == kExitInternal) {
     printReproducer(arguments);
   }
+  code = finishOutput(code, errs());
   if (code == kExitInterrupted) {
     // As the shell expects of what it interrupted.
     std::signal(SIGINT, SIG_DFL);

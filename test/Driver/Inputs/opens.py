@@ -27,7 +27,9 @@ def check_facts(text):
 
 
 def scale(unit):
-    """Of a unit as it is printed: 12 ms, 3.4 MB, 5.6 kJ."""
+    """Of a unit as it is printed: 12 ms, 3.4 MiB, 5.6 kJ."""
+    if unit.endswith("iB"):
+        return 1024 ** ("KMGT".index(unit[0]) + 1)
     prefixes = {"n": 1e-9, "u": 1e-6, "m": 1e-3, "k": 1e3, "M": 1e6, "G": 1e9}
     known = unit in ("", "s", "B", "J", "W", "$", "$/h")
     return 1 if known else prefixes[unit[0]]
