@@ -174,6 +174,25 @@ static LogicalResult verifyName(WeightOp op, StringRef name) {
   return success();
 }
 
+/// Numbers of a weight in all layers: a hundred times all of the largest model,
+/// and few enough that 64 bits count the bytes of any graph.
+static constexpr int64_t kMostNumbers = int64_t(1) << 46;
+
+static LogicalResult verifyCount(WeightOp weight) {
+  auto layers = weight->getParentOfType<LayersOp>();
+  int64_t count = layers ? static_cast<int64_t>(layers.getCount()) : 1;
+  double numbers = static_cast<double>(count);
+  for (int64_t size : weight.getType().getShape()) {
+    numbers *= static_cast<double>(size);
+  }
+  if (numbers > static_cast<double>(kMostNumbers)) {
+    return weight.emitOpError("expected at most ")
+           << kMostNumbers << " numbers in all layers, got " << weight.getType()
+           << " in " << count << " of them";
+  }
+  return success();
+}
+
 LogicalResult WeightOp::verify() {
   if (getSources().empty()) {
     return emitOpError("expected the name of at least one tensor");
@@ -186,6 +205,9 @@ LogicalResult WeightOp::verify() {
       return emitOpError("expected dimensions from 1 to ")
              << kLargestSize << ", got " << getType();
     }
+  }
+  if (failed(verifyCount(*this))) {
+    return failure();
   }
   if (getStored() && !isa<FloatType>(*getStored())) {
     return emitOpError("expected 'stored' to be a float type, got ")

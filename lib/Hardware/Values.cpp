@@ -11,8 +11,8 @@ static llvm::LogicalResult expected(const llvm::Twine &what, const Node &node,
   return llvm::failure();
 }
 
-llvm::LogicalResult readValue(const Node &node, llvm::StringRef unit,
-                              double &value, std::string &why) {
+static llvm::LogicalResult readNumber(const Node &node, llvm::StringRef unit,
+                                      double &value, std::string &why) {
   if (unit.empty()) {
     value = node.number;
     return node.isNumber() ? llvm::success() : expected("a number", node, why);
@@ -30,6 +30,20 @@ llvm::LogicalResult readValue(const Node &node, llvm::StringRef unit,
     return llvm::failure();
   }
   value = *number;
+  return llvm::success();
+}
+
+llvm::LogicalResult readValue(const Node &node, llvm::StringRef unit,
+                              double &value, std::string &why) {
+  // No machine is beyond, and products of a dozen facts stay finite.
+  constexpr double kMost = 1e24;
+  if (failed(readNumber(node, unit, value, why))) {
+    return llvm::failure();
+  }
+  double size = std::fabs(value);
+  if (size != 0 && !(size >= 1 / kMost && size <= kMost)) {
+    return expected("0, or a number from 1e-24 to 1e24", node, why);
+  }
   return llvm::success();
 }
 

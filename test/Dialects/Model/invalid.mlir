@@ -444,6 +444,18 @@ model.graph @groups(%x: tensor<?x256xf8E4M3FN>, %xs: tensor<?x2xf32>, %w: tensor
 
 // -----
 
+// Counts of their bytes would not fit 64 bits.
+model.graph @numbers(%x: tensor<?x64xbf16>) -> tensor<?x64xbf16> {
+  %y = model.layers 268435456 carry (%h = %x : tensor<?x64xbf16>) {
+    // expected-error@+1 {{expected at most 70368744177664 numbers in all layers, got 'tensor<8192x64xbf16>' in 268435456 of them}}
+    %w = model.weight ["layers.{layer}.w"] : tensor<8192x64xbf16>
+    model.yield %h : tensor<?x64xbf16>
+  }
+  model.return %y : tensor<?x64xbf16>
+}
+
+// -----
+
 model.graph @unused_last(%tokens: tensor<?xi32>, %batch: !model.batch) -> tensor<?xi32> {
   %w = model.weight ["w"] : tensor<320x64xbf16>
   %x = model.embed %tokens, %w : tensor<?xi32>, tensor<320x64xbf16> -> tensor<?x64xbf16>
