@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Emit/BinaryFacts.h"
+#include "lib/Emit/Files.h"
 #include "lib/Emit/HostKernels.h"
 #include "lib/Emit/MachineCode.h"
 #include "lib/Support/Support.h"
@@ -166,7 +167,7 @@ static Outcome compile(const std::string &compiler, const Target &target,
       outcome.failure = why;
     }
     std::string binary = (folder + "/" + demand.binary).str();
-    llvm::sys::fs::create_directories(llvm::sys::path::parent_path(binary));
+    createFolders(llvm::sys::path::parent_path(binary));
     if (llvm::sys::fs::copy_file(output, binary)) {
       outcome.failure = "expected to write '" + binary + "'";
     }

@@ -117,8 +117,8 @@ emitPackage(mlir::ModuleOp module, const Target &target,
 /// Writes the files, and files.txt that lists them, to a temporary folder
 /// beside `folder` and renames it, so that `folder` is either as it was or
 /// complete: `finish` adds to the temporary folder before it is renamed.
-/// Replaces only an empty folder, or a package with no other files. An
-/// interrupt leaves nothing behind. Says on `errors` what failed.
+/// Replaces only an empty folder, or a package with no other or edited files.
+/// An interrupt leaves nothing behind. Says on `errors` what failed.
 llvm::LogicalResult writePackage(
     llvm::ArrayRef<PackageFile> files, llvm::StringRef folder,
     llvm::raw_ostream &errors,

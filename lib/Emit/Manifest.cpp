@@ -10,13 +10,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Emit/EvidenceJson.h"
+#include "lib/Emit/Files.h"
 #include "lib/Emit/HostPlan.h"
 #include "lib/Emit/LoaderJson.h"
 #include "lib/Text/Text.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
-#include "llvm/Support/SHA256.h"
 
 using namespace mlir;
 using namespace modelc;
@@ -25,12 +25,6 @@ using llvm::json::fixUTF8;
 using llvm::json::OStream;
 
 static constexpr int kManifestVersion = 2;
-
-static std::string sha256(StringRef text) {
-  llvm::SHA256 hash;
-  hash.update(text);
-  return llvm::toHex(hash.final(), /*LowerCase=*/true);
-}
 
 static void writeShape(OStream &json, ArrayRef<int64_t> shape) {
   json.attributeArray("shape", [&] {

@@ -3,15 +3,15 @@
 // Everything is written to a temporary folder beside the one that was asked
 // for, which then takes its name. Of what was there before, only a package is
 // replaced, and only where it holds nothing but what modelc wrote: files.txt
-// names that.
+// names that, in the form of sha256sum, so that an edited file is known too.
 //
 //===----------------------------------------------------------------------===//
 
 #include "lib/Emit/Emit.h"
 
+#include "lib/Emit/Files.h"
 #include "lib/Support/Support.h"
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
@@ -96,7 +96,36 @@ static bool isPackage(StringRef folder) {
          fs::is_regular_file(folder + "/" + kFileList);
 }
 
-/// Fails if a file in `folder` would be lost that modelc did not write.
+/// Empty if there is no such file that can be read.
+static std::string digestOf(StringRef folder, StringRef file) {
+  std::string whole = (folder + "/" + file).str();
+  if (!fs::is_regular_file(whole)) {
+    return "";
+  }
+  auto text = llvm::MemoryBuffer::getFile(whole);
+  return text ? sha256((*text)->getBuffer()) : "";
+}
+
+/// A line of files.txt: digest, two spaces, path.
+static constexpr StringLiteral kBetween = "  ";
+
+/// The digest of each file that modelc wrote to a package, by its path.
+static llvm::StringMap<std::string> writtenFiles(StringRef folder) {
+  llvm::StringMap<std::string> written;
+  written[kFileList] = "";
+  auto list = llvm::MemoryBuffer::getFile(folder + "/" + kFileList);
+  SmallVector<StringRef> lines;
+  if (list) {
+    (*list)->getBuffer().split(lines, '\n');
+  }
+  for (StringRef line : lines) {
+    auto [digest, file] = line.split(kBetween);
+    written[file] = digest;
+  }
+  return written;
+}
+
+/// Fails if a file in `folder` would be lost that is not as modelc wrote it.
 static LogicalResult checkReplaceable(StringRef folder,
                                       llvm::raw_ostream &errors) {
   if (!fs::exists(folder)) {
@@ -118,17 +147,19 @@ static LogicalResult checkReplaceable(StringRef folder,
                      << files.front() << "'; name another with -o\n";
     return failure();
   }
-  llvm::StringSet<> known = {kFileList};
-  if (auto list = llvm::MemoryBuffer::getFile(folder + "/" + kFileList)) {
-    SmallVector<StringRef> lines;
-    (*list)->getBuffer().split(lines, '\n');
-    known.insert(lines.begin(), lines.end());
-  }
+  llvm::StringMap<std::string> written = writtenFiles(folder);
   for (const std::string &file : files) {
-    if (!known.contains(file)) {
+    auto known = written.find(file);
+    if (known == written.end()) {
       sayError(errors) << "expected '" << folder
                        << "' to hold an earlier package only, got '" << file
                        << "' too; move it, or name another folder with -o\n";
+      return failure();
+    }
+    if (file != kFileList && known->second != digestOf(folder, file)) {
+      sayError(errors) << "expected '" << folder << "/" << file
+                       << "' as modelc wrote it, got an edited file; move it, "
+                          "or name another folder with -o\n";
       return failure();
     }
   }
@@ -173,7 +204,7 @@ static LogicalResult writeFile(const PackageFile &file, StringRef made,
                                StringRef folder, llvm::raw_ostream &errors) {
   SmallString<128> full(made);
   path::append(full, file.path);
-  std::error_code error = fs::create_directories(path::parent_path(full));
+  std::error_code error = createFolders(path::parent_path(full));
   if (!error) {
     llvm::raw_fd_ostream os(full, error);
     if (!error) {
@@ -197,8 +228,10 @@ static LogicalResult fill(ArrayRef<PackageFile> files, StringRef made,
   if (finish && failed(finish(made))) {
     return failure();
   }
-  PackageFile list = {kFileList.str(),
-                      llvm::join(filesBelow(made), "\n") + "\n"};
+  PackageFile list = {kFileList.str(), ""};
+  for (const std::string &file : filesBelow(made)) {
+    list.text += digestOf(made, file) + kBetween.str() + file + "\n";
+  }
   return writeFile(list, made, folder, errors);
 }
 
@@ -240,8 +273,7 @@ modelc::writePackage(ArrayRef<PackageFile> files, StringRef folder,
   }
   NotedInterrupts noted;
   LogicalResult result = success();
-  if (std::error_code error =
-          fs::create_directories(path::parent_path(*target))) {
+  if (std::error_code error = createFolders(path::parent_path(*target))) {
     result = complain(errors, *target, error);
   }
   SmallString<128> made;
