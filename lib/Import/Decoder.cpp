@@ -177,6 +177,8 @@ static void readShared(TableReader &top, TableReader &reader,
   Source &source = top.getSource();
   shape.options.elementType = readElementType(reader, "dtype");
   shape.options.storedType = readElementType(reader, "stored");
+  noteConversion(reader, "stored", shape.options.storedType,
+                 shape.options.elementType);
   Node empty;
   empty.kind = Node::Kind::Table;
   empty.place = reader.place("name");

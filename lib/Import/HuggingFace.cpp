@@ -42,6 +42,7 @@ static void readElementTypes(Source &source, TableReader &reader,
                       "\"" +
                           key + "\", got \"" + name + "\"");
   }
+  noteConversion(reader, key, options.storedType, options.elementType);
 }
 
 FailureOr<OwningOpRef<ModuleOp>>

@@ -249,6 +249,17 @@ Type modelc::parseElementType(MLIRContext *context, StringRef name) {
       .Default(Type());
 }
 
+void modelc::noteConversion(TableReader &reader, StringRef key, Type stored,
+                            Type computed) {
+  const Source &source = reader.getSource();
+  if (stored && stored != computed && !source.failed) {
+    source.file.note(source.notes, reader.place(key),
+                     "the checkpoint holds " + printElementType(stored) +
+                         "; its weights are converted to " +
+                         printElementType(computed) + " when they are loaded");
+  }
+}
+
 std::string modelc::printElementType(Type type) {
   std::string text;
   llvm::raw_string_ostream(text) << type;

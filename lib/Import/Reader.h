@@ -26,6 +26,12 @@ struct Source {
   mlir::Location location(Place place) const;
 };
 
+class TableReader;
+
+/// Says at a key that the loader converts what the checkpoint holds.
+void noteConversion(TableReader &reader, llvm::StringRef key, mlir::Type stored,
+                    mlir::Type computed);
+
 /// What to take where a key is absent, and whose default that is.
 template <typename T>
 struct Default {
