@@ -1,5 +1,6 @@
 //===- Loops.cpp - Blocks, loops, conditions, roles -----------------------===//
 
+#include "lib/Emit/Issued.h"
 #include "lib/Emit/Printer.h"
 #include "lib/Text/Text.h"
 
@@ -23,43 +24,9 @@ static Value conditionOf(LoopOp loop) {
   return {};
 }
 
-/// Whether one thread issues the op, and nobody waits in it.
-static bool isIssued(Operation &op) {
-  if (auto copy = dyn_cast<CopyOp>(op)) {
-    return copy.getBox();
-  }
-  auto arrive = dyn_cast<ArriveOp>(op);
-  return arrive && arrive.getBytes() &&
-         !isa<BufferType>(arrive.getBarrier().getType());
-}
-
-/// Behind the last of the ops that one thread issues from `first` on, with what
-/// only they need between them; `first` where there are fewer than two.
-static Block::iterator endOfIssued(Block::iterator first, Block &block) {
-  Block::iterator end = first;
-  int64_t issued = 0;
-  for (auto it = first; it != block.end(); ++it) {
-    if (isIssued(*it)) {
-      ++issued;
-      end = std::next(it);
-    } else if (!isa<arith::ArithDialect>(it->getDialect())) {
-      break;
-    }
-  }
-  llvm::SmallPtrSet<Operation *, 8> inside;
-  for (Operation &op : llvm::make_range(first, end)) {
-    inside.insert(&op);
-  }
-  bool isClosed = llvm::all_of(inside, [&](Operation *op) {
-    return llvm::all_of(op->getUsers(),
-                        [&](Operation *user) { return inside.contains(user); });
-  });
-  return issued > 1 && isClosed ? end : first;
-}
-
 LogicalResult KernelPrinter::printBlock(Block &block) {
   for (auto it = block.begin(); it != block.end();) {
-    auto end = isOneThread || !isIssued(*it) ? it : endOfIssued(it, block);
+    auto end = isOneThread ? it : endOfIssued(it, block);
     if (end == it) {
       Operation &op = *it++;
       if (!isa<YieldOp>(op) && failed(printOp(&op))) {

@@ -18,10 +18,12 @@
 //
 // CHECK: const uint32_t tensor = allocTensor<128>(shared);
 // CHECK: const TensorPlace<128, 128> product{tensor + 0};
+// Nobody else waits beside it, who might miss a turn of the barriers.
+// CHECK: if (isIssuer()) {
 // CHECK: for (int step = 0; step < 4; ++step) {
 // CHECK-NEXT: waitFor(full[step]);
-// CHECK-NEXT: mma<Tcgen05Bf16>(product, aRing[step], wRing[step], step > 0);
-// CHECK-NEXT: arriveAfterMma(empty[step]);
+// CHECK-NEXT: mma<OneThread, Tcgen05Bf16>(product, aRing[step], wRing[step], step > 0);
+// CHECK-NEXT: arriveAfterMma<OneThread>(empty[step]);
 // CHECK: if (index < 4) {
 // CHECK-NEXT: waitFor(empty[step - 1]);
 // CHECK: arriveAfterMma(done[0]);
