@@ -23,6 +23,10 @@
 
 namespace modelc {
 
+/// Whether hosts launch kernels so that they may start before earlier ones end
+/// (targets/host/driver_hip.h).
+constexpr bool kStartsEarly = false;
+
 DEV int laneId() { return emulator::self().lane; }
 DEV int threadId() { return emulator::self().id; }
 DEV int waveId() { return emulator::self().id / kWaveSize; }

@@ -10,6 +10,7 @@
 #define TARGETS_EMULATOR_ASYNCHRONOUS_H
 
 #include "meeting.h"
+#include "rings.h"
 
 namespace emulator {
 
@@ -28,6 +29,10 @@ inline void copyNow(const Copy &copy) {
 inline void startCopy(void *to, const void *from, uint32_t bytes) {
   CopyQueue &queue = self().copies;
   Copy copy{to, from, bytes, queue.group};
+  if (from) {
+    noteFill(*self().block, static_cast<const char *>(to),
+             static_cast<const char *>(from), bytes);
+  }
   if (!state.options.lazy) {
     copyNow(copy);
     copy.bytes = 0; // it still counts

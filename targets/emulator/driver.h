@@ -98,6 +98,7 @@ EMULATOR_API int emulatorLaunch(int device, const char *kernel,
   shape.block = {block[0], block[1], block[2]};
   shape.cluster = {cluster[0], cluster[1], cluster[2]};
   shape.sharedBytes = sharedBytes;
+  shape.startsEarly = modelc::kStartsEarly;
   emulator::launchBody(*emulator::devices()[device], shape,
                        found->second(arguments));
   return 0;

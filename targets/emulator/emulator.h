@@ -31,6 +31,7 @@
 //                    k, x.data(), n);
 //   emulator::synchronize();    runs all launches of all devices, side by side
 //   emulator::run(...)          launch and synchronize
+//   emulator::requireTurns()    rings were filled more than once around
 //   emulator::state.options     seed, lazy, stackBytes: EMULATOR_SEED,
 //                               EMULATOR_COPIES=lazy|eager, EMULATOR_STACK_KIB
 //
@@ -51,6 +52,7 @@
 #include "launch.h"
 #include "meeting.h"
 #include "memory.h"
+#include "rings.h"
 #include "scheduler.h"
 
 #endif // TARGETS_EMULATOR_EMULATOR_H

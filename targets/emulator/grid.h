@@ -9,8 +9,10 @@
 #include <cstring>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -68,6 +70,7 @@ struct Thread {
   uint64_t uniformHash = 0;
   bool fenced = false;              // it has ordered its memory for others
   const void *lastAtomic = nullptr; // that a fence may order later accesses by
+  bool followed = true; // it has waited for earlier kernels, or need not
 };
 
 /// Where the lanes of a wave, or of a group of waves, meet for one operation.
@@ -105,6 +108,12 @@ struct SharedObject {
   size_t offset, bytes;
 };
 
+/// What a block did with one ring of places in its shared memory.
+struct RingUse {
+  std::vector<const char *> places = {}; // one a slot
+  int fills = 0, trips = 0;
+};
+
 /// A queued asynchronous action of a block (a bulk copy, a matrix operation).
 struct Deferred {
   std::string what;
@@ -130,6 +139,7 @@ struct Block {
   char *arena = nullptr; // shared memory
   size_t arenaBytes = 0, arenaUsed = 0, sharedBytes = 0;
   std::vector<SharedObject> objects;
+  std::vector<RingUse> rings;
   std::shared_ptr<void> extension; // what a target adds (tensor memory)
 };
 
@@ -146,6 +156,10 @@ struct Shape {
   Dim3 grid = {}, block = {};
   Dim3 cluster = {};      // in blocks
   size_t sharedBytes = 0; // dynamic
+  /// Programmatic dependent launch: its blocks may start before earlier kernels
+  /// of the device have ended, and wait for them (waitPreviousKernel).
+  bool startsEarly = false;
+  int sums = 1; // that a block makes, one after the other, of its many
 };
 
 struct Device;
@@ -157,6 +171,7 @@ struct Launch {
   Device *device = nullptr;
   std::vector<unsigned> order; // clusters still to start, last first
   bool started = false;
+  bool followed = false; // a thread has waited for earlier kernels
   std::vector<std::unique_ptr<Cluster>> live;
   char begin = 0, end = 0; // addresses for the race detector
 };
@@ -182,6 +197,8 @@ struct State {
   uint64_t rounds = 0; // of polling since something else last happened
   uint64_t helped = 0; // the round in which polling threads last got help
   bool blockEnded = false;
+  /// By kernel, offset in shared memory and slots.
+  std::map<std::tuple<std::string, ptrdiff_t, int>, RingUse> rings = {};
 };
 
 inline Options readOptions() {

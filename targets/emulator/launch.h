@@ -4,6 +4,7 @@
 
 #include "asynchronous.h"
 #include "memory.h"
+#include "rings.h"
 
 #include <algorithm>
 
@@ -53,6 +54,7 @@ inline Thread *takeThread() {
   thread->uniformHash = 0;
   thread->fenced = false;
   thread->lastAtomic = nullptr;
+  thread->followed = true;
   return thread.release();
 }
 
@@ -97,6 +99,7 @@ inline std::unique_ptr<Block> startBlock(Launch &launch, Cluster &cluster,
     Thread *thread = takeThread();
     thread->block = block.get();
     thread->id = i;
+    thread->followed = !launch.shape.startsEarly;
     block->threads.push_back(thread);
   }
   release(block.get());
@@ -140,10 +143,21 @@ inline void endCluster(Cluster &cluster) {
     for (const Wave &wave : block->waves) {
       checkUniform(wave);
     }
+    keepRings(*block);
     endArena(*block);
     for (Thread *thread : block->threads) {
       state.idle.emplace_back(thread);
     }
+  }
+}
+
+/// A kernel that starts early and waits for nobody may end before the ones
+/// before it, of which the next one then knows nothing.
+inline void checkFollowed(const Launch &launch) {
+  if (launch.shape.startsEarly && !launch.followed) {
+    fail("kernel '%s' is launched to start early and never waits for earlier "
+         "kernels, which may still write what it reads",
+         launch.shape.kernel.c_str());
   }
 }
 

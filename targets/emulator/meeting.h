@@ -209,6 +209,20 @@ void waitUntil(const void *channel, const char *what, Condition condition) {
   }
 }
 
+/// Waits for the kernels before this one on the device. They have ended here,
+/// but only now may the thread touch what they touch.
+inline void followEarlier() {
+  self().followed = true;
+  self().block->launch->followed = true;
+}
+/// To be called before each access of global memory.
+inline void requireFollowed() {
+  if (!self().followed) {
+    fail("this thread uses global memory before it has waited for earlier "
+         "kernels, which may still write there");
+  }
+}
+
 /// A fence between blocks, for the race detector: what came before it is
 /// ordered by this thread's later relaxed atomics; what comes after, by the
 /// last one.

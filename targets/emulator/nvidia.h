@@ -189,6 +189,7 @@ DEV f32x4 unpackFp8(uint32_t word) {
 /// What was at `p` before `change` made it new; one at a time, orders nothing.
 template <class T, class Change>
 DEV T atomically(T *p, Change change) {
+  emulator::requireFollowed();
   emulator::Unseen unseen;
   T before = *p;
   *p = change(before);
@@ -214,12 +215,14 @@ DEV void fenceDevice() {
   emulator::acquire(emulator::self().block->launch);
 }
 DEV void storeRelease(uint32_t *flag, uint32_t value) {
+  emulator::requireFollowed();
   emulator::release(flag);
   std::atomic_ref(*flag).store(value, std::memory_order_relaxed);
   emulator::notify(flag);
 }
 /// Lets others run: kernels poll with it.
 DEV uint32_t loadAcquire(const uint32_t *flag) {
+  emulator::requireFollowed();
   emulator::poll();
   uint32_t value = std::atomic_ref(*const_cast<uint32_t *>(flag))
                        .load(std::memory_order_relaxed);
@@ -228,6 +231,7 @@ DEV uint32_t loadAcquire(const uint32_t *flag) {
 }
 
 DEV void waitForFlag(const uint32_t *flag, uint32_t value) {
+  emulator::requireFollowed();
   emulator::waitUntil(flag, "a flag in global memory",
                       [=] { return int(*flag - value) >= 0; });
   emulator::acquire(flag);
@@ -235,11 +239,13 @@ DEV void waitForFlag(const uint32_t *flag, uint32_t value) {
 
 template <class T>
 DEV T loadGlobal(const T *p) {
+  emulator::requireFollowed();
   emulator::noteRead(p, sizeof(T));
   return *p;
 }
 template <class T>
 DEV void storeGlobal(T *p, T value) {
+  emulator::requireFollowed();
   emulator::noteWrite(p, sizeof(T));
   *p = value;
 }
@@ -247,6 +253,7 @@ template <class T>
 DEV T loadNontemporal(const T *p) {
   static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16,
                 "expected 4, 8 or 16 bytes");
+  emulator::requireFollowed();
   emulator::noteRead(p, sizeof(T));
   return *p;
 }
@@ -254,13 +261,17 @@ template <class T>
 DEV void storeNontemporal(T *p, T value) {
   static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16,
                 "expected 4, 8 or 16 bytes");
+  emulator::requireFollowed();
   emulator::noteWrite(p, sizeof(T));
   *p = value;
 }
 
 DEV uint32_t sharedAddress(const void *p) { return emulator::sharedOffset(p); }
-DEV void waitPreviousKernel() {}
+DEV void waitPreviousKernel() { emulator::followEarlier(); }
 DEV void launchNextKernel() {}
+/// Whether hosts launch kernels so that they may start before earlier ones end
+/// (targets/host/driver_cuda.h).
+constexpr bool kStartsEarly = true;
 template <int Registers>
 DEV void raiseRegisters() {
   static_assert(Registers % 8 == 0 && Registers >= 24 && Registers <= 256,

@@ -127,11 +127,19 @@ inline uint32_t boxAddress(const void *shared) {
 /// Into the shared memory of `block`, at the address that `shared` has here.
 inline void loadBoxInto(Block &block, void *shared, const TensorMap &map,
                         int rank, std::array<int, 3> at, Barrier &full) {
+  requireFollowed();
   Box box(map, rank, at);
   uint32_t address = boxAddress(shared);
+  char *to = sharedBytes(block, address, box.bytes());
+  box.forEachRow(
+      [&](uint32_t offset, char *from, uint32_t first, uint32_t last) {
+        if (offset == 0) {
+          noteFill(block, to, from + first, last - first);
+        }
+      });
   if (state.options.lazy) {
     noteWrite(shared, box.bytes());
-    std::memset(sharedBytes(block, address, box.bytes()), 0xFF, box.bytes());
+    std::memset(to, 0xFF, box.bytes());
   }
   later(state.options.lazy, kCopyQueue, "a box on its way to shared memory",
         [&block, box, address, &full] {
@@ -148,6 +156,7 @@ inline void loadBox(void *shared, const TensorMap &map, int rank,
 
 inline void storeBox(const TensorMap &map, const void *shared, int rank,
                      std::array<int, 3> at) {
+  requireFollowed();
   Block &block = *self().block;
   auto run = [&block, box = Box(map, rank, at), address = boxAddress(shared)] {
     copyBox(block, box, address, /*toShared=*/false);
@@ -257,11 +266,14 @@ DEV void loadBoxToRanks(void *shared, const TensorMap &map, int x, int y,
   }
 }
 DEV void loadBulk(void *shared, const void *global, int bytes, Barrier &full) {
+  emulator::requireFollowed();
   uint32_t address = emulator::sharedOffset(shared);
   if (bytes % 16 || address % 16 || uintptr_t(global) % 16) {
     emulator::fail("a bulk copy of %d bytes to %u: expected multiples of 16",
                    bytes, address);
   }
+  emulator::noteFill(*emulator::self().block, static_cast<char *>(shared),
+                     static_cast<const char *>(global), size_t(bytes));
   const bool lazy = emulator::state.options.lazy;
   if (lazy) {
     emulator::noteWrite(shared, size_t(bytes));
@@ -296,6 +308,9 @@ DEV void copyAsync16(void *shared, const void *global, bool valid = true) {
   if (emulator::sharedOffset(shared) % 16 ||
       (valid && uintptr_t(global) % 16)) {
     emulator::fail("a copy of 16 bytes: expected multiples of 16");
+  }
+  if (valid) {
+    emulator::requireFollowed();
   }
   emulator::startCopy(shared, valid ? global : nullptr, 16);
 }

@@ -49,6 +49,7 @@ inline void feed(Device &device) {
       return;
     }
     acquire(&launch.end);
+    checkFollowed(launch);
     device.queue.pop_front();
   }
 }

@@ -127,7 +127,7 @@ TILE T uniformValue(T value) {
 
 template <class P, class T>
 TILE P readGlobal(const T *from) {
-  return *(const P *)from;
+  return loadGlobal((const P *)from);
 }
 /// Products are asm: they stay before the condition of a store.
 constexpr bool kSinksProducts = false;
@@ -148,11 +148,11 @@ TILE P readStreaming(const T *from) {
 }
 template <class P, class T>
 TILE P readOrZero(const T *from, bool valid) {
-  return valid ? *(const P *)from : P{};
+  return valid ? loadGlobal((const P *)from) : P{};
 }
 template <class P, class T>
 TILE void writeGlobal(T *to, P pack) {
-  *(P *)to = pack;
+  storeGlobal((P *)to, pack);
 }
 template <class T>
 TILE void addGlobal(T *to, T value) {

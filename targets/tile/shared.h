@@ -30,6 +30,11 @@ struct Ring {
   char *first;
   template <class T>
   TILE_MEMBER Place<S> operator[](T trip) const {
+#ifdef MODELC_EMULATOR
+    char *places[Slots];
+    repeat<Slots>([&](auto i) INLINE { places[i.value] = first + i.value * S::bytes; });
+    ::emulator::noteRing(places, trip);
+#endif
     return {first + slotOf(trip, Slots) * S::bytes};
   }
 };
@@ -40,6 +45,9 @@ struct ApartRing {
   char *places[Slots];
   template <class T>
   TILE_MEMBER Place<S> operator[](T trip) const {
+#ifdef MODELC_EMULATOR
+    ::emulator::noteRing(places, trip);
+#endif
     const int slot = slotOf(trip, Slots);
     char *place = places[0];
     repeat<Slots>([&](auto i) INLINE { place = slot == i.value ? places[i.value] : place; });

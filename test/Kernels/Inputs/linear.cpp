@@ -7,7 +7,7 @@
 #define ROWS 37
 #endif
 
-constexpr int kColumns = COLUMNS, kInputs = 448, kRows = ROWS;
+constexpr int kColumns = COLUMNS, kInputs = INPUTS, kRows = ROWS;
 constexpr int kWeightRows = SWIGLU ? 2 * kColumns : kColumns;
 
 int main() {

@@ -2,7 +2,7 @@
 // from column to column by up to a factor of 16.
 #include "run.h"
 
-constexpr int kColumns = 104, kInputs = 448, kRows = 77;
+constexpr int kColumns = 104, kInputs = INPUTS, kRows = 77;
 
 static void fillScales(Allocation<float> &scales) {
   for (float &scale : scales) {

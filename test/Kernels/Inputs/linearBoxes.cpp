@@ -1,18 +1,20 @@
 // A linear whose operands come by boxes; its columns are those of two products,
 // which share the rows: WIDE of the first one, NARROW of the second one. Or of
 // one product, NARROW = 0, whose columns TOGETHER workgroups load together.
-#include "run.h"
-
 #ifndef TOGETHER
 #define TOGETHER 1
 #endif
+#define CLUSTER_SIZE TOGETHER
+#define SHARED_KIB 227
+#include "run.h"
+
 #ifndef ROWS
 #define ROWS 200
 #endif
 
 using modelc::TensorMap;
 
-constexpr int kColumns = 264, kInputs = 448, kRows = ROWS, kTileK = 64;
+constexpr int kColumns = 264, kInputs = INPUTS, kRows = ROWS, kTileK = 64;
 
 static TensorMap mapOf(Allocation<bf16> &matrix, int rows, uint32_t boxRows) {
   const uint64_t sizes[] = {kInputs, uint64_t(rows)};
@@ -30,26 +32,15 @@ int main() {
   Allocation<bf16> a(kRows * kInputs), w(kColumns * kInputs);
   Allocation<bf16> d(kRows * kColumns);
   fillRandom(a), fillRandom(w);
-#ifdef WORKGROUPS
-  int tiles = WORKGROUPS; // of a kernel that goes on from tile to tile
-#else
   int width = WIDE + NARROW;
   int rowTiles = ((kRows + 127) / 128 + TOGETHER - 1) / TOGETHER * TOGETHER;
   int tiles = rowTiles * ((kColumns + width - 1) / width);
-#endif
-  emulator::Device device{.waveSize = 32, .sharedBytes = 232448};
-  emulator::Shape shape{.kernel = "linear",
-                        .grid = {unsigned(tiles)},
-                        .block = {THREADS},
-                        .cluster = {TOGETHER},
-                        .sharedBytes = DYNAMIC_BYTES};
 #if NARROW
-  emulator::run(device, shape, modelc::linear, d.data(), kRows,
-                mapOf(a, kRows, 128), mapOf(w, kColumns, WIDE),
-                mapOf(w, kColumns, NARROW));
+  launch("linear", tiles, modelc::linear, d.data(), kRows, mapOf(a, kRows, 128),
+         mapOf(w, kColumns, WIDE), mapOf(w, kColumns, NARROW));
 #else
-  emulator::run(device, shape, modelc::linear, d.data(), kRows,
-                mapOf(a, kRows, 128), mapOf(w, kColumns, WIDE / TOGETHER));
+  launch("linear", tiles, modelc::linear, d.data(), kRows, mapOf(a, kRows, 128),
+         mapOf(w, kColumns, WIDE / TOGETHER));
 #endif
   std::vector<double> results, reference;
   for (int i = 0; i < kRows * kColumns; ++i) {

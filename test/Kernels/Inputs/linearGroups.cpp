@@ -15,7 +15,7 @@
 #ifndef COLUMNS
 #define COLUMNS 200
 #endif
-constexpr int kColumns = COLUMNS, kInputs = 448, kRows = 77, kGroup = 128;
+constexpr int kColumns = COLUMNS, kInputs = INPUTS, kRows = 77, kGroup = 128;
 constexpr int kGroups = (kInputs + kGroup - 1) / kGroup, kRowsOfGroup = 256;
 constexpr int kWeightRows = (SWIGLU + 1) * kColumns;
 constexpr int kWeightGroups = (kWeightRows + kGroup - 1) / kGroup;
@@ -96,12 +96,8 @@ void runLinear(Product &p, int tiles, Allocation<Result> &d) {
 
 int main() {
   Product p;
-#ifdef WORKGROUPS
-  int tiles = WORKGROUPS;
-#else
   int clusters = (kRows + CLUSTER_SIZE * TILE_M - 1) / (CLUSTER_SIZE * TILE_M);
   int tiles = clusters * CLUSTER_SIZE * ((kColumns + TILE_N - 1) / TILE_N);
-#endif
 #if SPLITS
   Allocation<float> partial(kRows * SPLITS * kWeightRows);
   runLinear(p, tiles * SPLITS, partial);

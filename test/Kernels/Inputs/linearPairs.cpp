@@ -11,7 +11,7 @@
 #ifndef PARTS
 #define PARTS 1
 #endif
-constexpr int kColumns = COLUMNS, kInputs = 448;
+constexpr int kColumns = COLUMNS, kInputs = INPUTS;
 constexpr int kWeightRows = (SWIGLU + 1) * kColumns;
 
 static modelc::TensorMap mapOf(Allocation<bf16> &matrix, int rows,
@@ -50,8 +50,8 @@ static void runRows(int rows) {
     return sum;
   };
 #else
-  launch("linear", std::min(tiles, WORKGROUPS), modelc::linear, residual.data(),
-         d.data(), rows, first, second);
+  launch("linear", tiles, modelc::linear, residual.data(), d.data(), rows,
+         first, second);
   auto result = [&](int row, int column) {
     return asDouble(d[row * kColumns + column]);
   };

@@ -3,11 +3,9 @@
 // by up to a factor of 64. SWIGLU: of gate and of up, whose scales begin a
 // group each. TENSOR: with a scale of all rows, and one of each column. WRONG:
 // words in the order of rows. CLUSTER_SIZE workgroups load parts of w.
+#define SHARED_KIB 227
 #include "matrixScaled.h"
 
-#ifndef CLUSTER_SIZE
-#define CLUSTER_SIZE 1
-#endif
 #ifndef SWIGLU
 #define SWIGLU 0
 #endif
@@ -26,22 +24,13 @@ int main() {
 #endif
   int clusters = (kRows + CLUSTER_SIZE * TILE_M - 1) / (CLUSTER_SIZE * TILE_M);
   int tiles = clusters * CLUSTER_SIZE * ((kColumns + TILE_N - 1) / TILE_N);
-#ifdef WORKGROUPS
-  tiles = WORKGROUPS; // of a kernel that goes on from tile to tile
-#endif
-  emulator::Device device{.waveSize = 32, .sharedBytes = 232448};
-  emulator::Shape shape{.kernel = "linear",
-                        .grid = {unsigned(tiles)},
-                        .block = {THREADS},
-                        .cluster = {CLUSTER_SIZE},
-                        .sharedBytes = DYNAMIC_BYTES};
-  emulator::run(device, shape, modelc::linear,
+  launch("linear", tiles, modelc::linear,
 #ifdef TENSOR
-                aTensorScale.data(), wTensorScale.data(),
+         aTensorScale.data(), wTensorScale.data(),
 #endif
-                d.data(), kRows, a.numbersMap(TILE_M),
-                w.numbersMap(TILE_N / CLUSTER_SIZE), a.scalesMap(TILE_M),
-                w.scalesMap(TILE_N));
+         d.data(), kRows, a.numbersMap(TILE_M),
+         w.numbersMap(TILE_N / CLUSTER_SIZE), a.scalesMap(TILE_M),
+         w.scalesMap(TILE_N));
   std::vector<double> results, reference;
   for (int i = 0; i < kRows * kColumns; ++i) {
     int row = i / kColumns, column = i % kColumns;

@@ -16,7 +16,7 @@ constexpr auto kSixBits = emulator::kE3M2;
 constexpr auto kSixBits = emulator::kE2M3;
 #endif
 
-constexpr int kInputs = 448, kWords = (kInputs + 127) / 128, kGroup = 256;
+constexpr int kInputs = INPUTS, kWords = (kInputs + 127) / 128, kGroup = 256;
 
 /// Byte `i` of block `block` of a row of `blocks`: where it lies in the row.
 inline int byteOfBlock(int block, int i, int blocks) {

@@ -12,7 +12,7 @@ using modelc::TensorMap;
 #define WRONG 0
 #endif
 
-constexpr int kColumns = 264, kInputs = 448, kRows = 300;
+constexpr int kColumns = 264, kInputs = INPUTS, kRows = 300;
 constexpr int kWordNumbers = 4 * BLOCK;
 constexpr int kWords = (kInputs + kWordNumbers - 1) / kWordNumbers;
 constexpr int kGroup = 256;

@@ -11,7 +11,7 @@
 #define VALUE_DIM HEAD_DIM
 #endif
 #ifndef CONTEXTS
-#define CONTEXTS {70, 1, 100, 33}
+#define CONTEXTS {70, 1, 400, 33}
 #define NEWS {70, 1, 40, 2}
 #endif
 

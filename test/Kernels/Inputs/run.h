@@ -108,10 +108,31 @@ inline void fillRandom(Allocation<bf16> &buffer) {
 #ifndef CLUSTER_SIZE
 #define CLUSTER_SIZE 1
 #endif
+#ifndef WORKGROUPS
+#define WORKGROUPS (1 << 20)
+#endif
 
+/// At the end of the program: its kernels ran more trips than rings have slots.
+/// FEW_TRIPS: a window has no more.
+#ifdef FEW_TRIPS
+constexpr bool kTurns = false;
+#else
+constexpr bool kTurns = true;
+#endif
+inline struct Turns {
+  ~Turns() {
+    if (kTurns && !wrongResults) {
+      emulator::requireTurns();
+    }
+  }
+} turns;
+
+/// Launches a workgroup for each tile, or WORKGROUPS that go on from tile to
+/// tile.
 template <typename Kernel, typename... Arguments>
-void launch(const char *name, int workgroups, Kernel kernel,
+void launch(const char *name, int tiles, Kernel kernel,
             Arguments... arguments) {
+  const int workgroups = std::min(tiles, WORKGROUPS);
   // The emulator keeps its address.
   static emulator::Device device{.waveSize = modelc::kWaveSize,
                                  .sharedBytes = SHARED_KIB << 10};
@@ -119,7 +140,9 @@ void launch(const char *name, int workgroups, Kernel kernel,
                         .grid = {unsigned(workgroups)},
                         .block = {THREADS},
                         .cluster = {CLUSTER_SIZE},
-                        .sharedBytes = DYNAMIC_BYTES};
+                        .sharedBytes = DYNAMIC_BYTES,
+                        .startsEarly = modelc::kStartsEarly,
+                        .sums = (tiles + workgroups - 1) / workgroups};
   emulator::run(device, shape, kernel, arguments...);
 }
 
