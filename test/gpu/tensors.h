@@ -41,6 +41,59 @@ struct Fill {
   }
 };
 
+/// Makes scores normal, near -128 or near 128, in turns by query: in the first
+/// quarter of the columns all keys are alike. A maximum that starts at zero
+/// instead of at no number finds itself there.
+struct FarScores {
+  void *data;
+  int32_t type;
+  int64_t width;
+  bool areKeys;
+
+  BOTH void operator()(int64_t i) const {
+    int64_t turn = i / width % 3;
+    if (i % width >= width / 4 || (!areKeys && turn == 0)) {
+      return;
+    }
+    // Over the root of the width, with keys of 8, in a quarter of the columns;
+    // powers of two, so that both types have it.
+    float query = width <= 64 ? 8 : width <= 256 ? 4 : 2;
+    float value = areKeys ? 8 : turn == 1 ? -query : query;
+    uint32_t word;
+    memcpy(&word, &value, 4);
+    if (type == MC_BF16) {
+      static_cast<uint16_t *>(data)[i] = uint16_t(word >> 16);
+    } else {
+      uint32_t exponent = (word >> 23 & 255) - 127 + 7;
+      static_cast<uint8_t *>(data)[i] =
+          uint8_t(word >> 31 << 7 | exponent << 3);
+    }
+  }
+};
+
+/// Rows of a cache behind the contexts, which nobody has written: NaN.
+struct Beyond {
+  void *data;
+  int32_t type;
+  Place place;
+  int64_t columns;
+
+  BOTH int64_t rowsOfOne() const {
+    return place.pagesPerSequence * place.page - place.context;
+  }
+  BOTH void operator()(int64_t i) const {
+    int64_t row = i / columns, rows = rowsOfOne();
+    int64_t at =
+        place.cacheRow(row / rows, place.context + row % rows) * columns +
+        i % columns;
+    if (type == MC_BF16) {
+      static_cast<uint16_t *>(data)[at] = 0xFFFF;
+    } else {
+      static_cast<uint8_t *>(data)[at] = 0xFF;
+    }
+  }
+};
+
 inline int64_t elementsOf(const Argument &argument) {
   return std::accumulate(argument.shape.begin(), argument.shape.end(),
                          int64_t(1), std::multiplies<int64_t>());
@@ -85,6 +138,9 @@ public:
       tensor.data = allocate(std::max<size_t>(bytesOf(argument), 16));
       tensors.push_back(tensor);
       fill(argument, tensor, random);
+    }
+    if (of.kind == "attention_prefill" || of.kind == "attention_decode") {
+      fillAttention();
     }
   }
   ~Tensors() {
@@ -131,6 +187,25 @@ private:
       put(tensor.data, numbers.data(), bytesOf(argument));
     } else {
       forEach(elementsOf(argument), Fill{tensor.data, argument.type, random()});
+    }
+  }
+  void fillAttention() const {
+    const mc_tensor *q = find("q");
+    const Batch &batch = of.batch;
+    const Place place = {
+        numbers("pages"),         batch.news,  batch.context, batch.page,
+        batch.pagesPerSequence(), batch.window};
+    forEach(batch.tokens() * q->shape[1] * q->shape[2],
+            FarScores{q->data, q->type, q->shape[2], /*areKeys=*/false});
+    for (const char *name : {"k_cache", "v_cache"}) {
+      const mc_tensor *cache = find(name);
+      const int64_t columns = cache->shape[1] * cache->shape[2];
+      if (cache != find("v_cache")) {
+        forEach(cache->shape[0] * columns,
+                FarScores{cache->data, cache->type, cache->shape[2], true});
+      }
+      Beyond beyond = {cache->data, cache->type, place, columns};
+      forEach(batch.sequences * beyond.rowsOfOne() * columns, beyond);
     }
   }
   const mc_tensor *find(const std::string &name) const {

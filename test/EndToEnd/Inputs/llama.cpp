@@ -106,6 +106,10 @@ private:
                              tensor.data));
     } else if (binding.role == MC_CONSTANT) {
       fillRope(source, tensor);
+    } else if (binding.role == MC_CACHE) {
+      // Nobody has written it: NaN, of these 8 bits too.
+      std::memset(tensor.data, tensor.type == MC_F8E4M3FNUZ ? 0x80 : 0xFF,
+                  elementsOf(tensor) * bytesOf(tensor.type));
     } else if (binding.role == MC_PEER) {
       std::memset(tensor.data, 0, elementsOf(tensor) * bytesOf(tensor.type));
     } else if (binding.role == MC_PEER_TABLE) {

@@ -15,7 +15,9 @@ int main() {
   }
   for (int row = 0; row < kSequences * kSplits * kHeads; ++row) {
     bool isEmpty = row / kHeads % kSplits % 4 == 2;
-    stat[row * 2] = isEmpty ? -INFINITY : 3 * randomNormal();
+    const float means[] = {0, -185, 185}; // of heads, in turns: 128 / ln 2
+    stat[row * 2] =
+        isEmpty ? -INFINITY : means[row % kHeads % 3] + 3 * randomNormal();
     stat[row * 2 + 1] = isEmpty ? 0 : 1 + std::fabs(randomNormal());
     for (int i = 0; isEmpty && i < kDim; ++i) {
       part[row * kDim + i] = 0;
@@ -30,7 +32,7 @@ int main() {
       std::vector<double> joined(kDim);
       for (int p = 0; p < kSplits; ++p) {
         size_t row = (s * kSplits + p) * kHeads + h;
-        double factor = std::exp2(stat[row * 2]);
+        double factor = std::exp2(double(stat[row * 2]));
         sum += factor * stat[row * 2 + 1];
         for (int i = 0; i < kDim; ++i) {
           joined[i] += factor * part[row * kDim + i];

@@ -13,7 +13,9 @@ int main() {
   tensorScale[0] = TENSOR_SCALE;
   for (int row = 0; row < kRows * kSplits * kHeads; ++row) {
     bool isEmpty = row / kHeads % kSplits % 4 == 2;
-    stat[row * 2] = isEmpty ? -INFINITY : 3 * randomNormal();
+    const float means[] = {0, -185, 185}; // of heads, in turns: 128 / ln 2
+    stat[row * 2] =
+        isEmpty ? -INFINITY : means[row % kHeads % 3] + 3 * randomNormal();
     stat[row * 2 + 1] = isEmpty ? 0 : 1 + std::fabs(randomNormal());
     for (int i = 0; i < kDim; ++i) {
       double power = std::exp2((row % kHeads + i / BLOCK) % 7 - 3);
@@ -38,7 +40,7 @@ int main() {
     for (int i = 0; i < kSplits * kColumns; ++i) {
       int column = i % kColumns, head = column / kDim;
       size_t own = (row * kSplits + i / kColumns) * kHeads + head;
-      double factor = std::exp2(stat[own * 2]);
+      double factor = std::exp2(double(stat[own * 2]));
       sums[head] += factor * stat[own * 2 + 1] / kDim;
       joined[column] += factor * part[own * kDim + i % kDim];
     }

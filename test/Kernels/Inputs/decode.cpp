@@ -19,8 +19,7 @@ static void runWhole() {
   Allocation<CacheElement> keys(sequences.cacheRows() * kKvHeads * kDim);
   CacheScales scales;
   Allocation<CacheElement> values(sequences.cacheRows() * kKvHeads * kValueDim);
-  fillScaled(q, kQueryScale);
-  fillScaled(keys, kKeyScale), fillScaled(values, kValueScale);
+  fillAttention(sequences, q, keys, values, kDim);
   launch("attention_decode", count * kKvHeads, modelc::attention_decode,
          q.data(), keys.data(), values.data(),
          QUERY_ARGUMENT KEY_ARGUMENT VALUE_ARGUMENT sequences.lengths.data(),
@@ -47,8 +46,7 @@ static void runSplits(int splits) {
   Allocation<CacheElement> keys(sequences.cacheRows() * kKvHeads * kDim);
   CacheScales scales;
   Allocation<CacheElement> values(sequences.cacheRows() * kKvHeads * kValueDim);
-  fillScaled(q, kQueryScale);
-  fillScaled(keys, kKeyScale), fillScaled(values, kValueScale);
+  fillAttention(sequences, q, keys, values, kDim);
   Allocation<float> part(count * splits * kHeads * kValueDim);
   Allocation<float> stat(count * splits * kHeads * 2);
   launch("attention_decode", count * kKvHeads * splits,

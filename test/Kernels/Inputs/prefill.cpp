@@ -25,8 +25,7 @@ int main() {
   CacheScales scales;
   Allocation<CacheElement> values(sequences.cacheRows() * kKvHeads * kValueDim);
   Allocation<bf16> out(sequences.tokens * kHeads * kValueDim);
-  fillScaled(q, kQueryScale);
-  fillScaled(keys, kKeyScale), fillScaled(values, kValueScale);
+  fillAttention(sequences, q, keys, values, kDim);
   int tiles = (sequences.longest() + QUERIES - 1) / QUERIES;
   launch("attention_prefill", sequences.count() * kHeads * tiles,
          modelc::attention_prefill, q.data(), keys.data(), values.data(),

@@ -77,15 +77,15 @@ struct CacheScales {
     value[0] = kValueScale;
   }
 };
+/// A number as a buffer holds it.
+inline void put(bf16 &x, double value) { x = asBf16(float(value)); }
+inline void put(f8 &x, double value) { x = asF8(value); }
+
 /// Numbers that are normal times the scale.
-inline void fillScaled(Allocation<f8> &buffer, float scale) {
-  for (f8 &x : buffer) {
-    x = asF8(randomNormal() / scale);
-  }
-}
-inline void fillScaled(Allocation<bf16> &buffer, float) {
-  for (bf16 &x : buffer) {
-    x = asBf16(randomNormal());
+template <typename Element>
+void fillScaled(Allocation<Element> &buffer, float scale) {
+  for (Element &x : buffer) {
+    put(x, randomNormal() / scale);
   }
 }
 
@@ -184,6 +184,53 @@ struct Sequences {
     return page * pageSize + position % pageSize;
   }
 };
+
+/// Queries and keys whose scores are normal, near -128 or near 128, in turns by
+/// query: in the first quarter of the columns all keys are alike.
+inline void fillQueriesAndKeys(Allocation<QueryElement> &queries,
+                               Allocation<CacheElement> &keys, int headDim) {
+  fillScaled(queries, kQueryScale), fillScaled(keys, kKeyScale);
+  const double key = std::min(8.0, 200.0 * kKeyScale);
+  const double query = 128 * 4 / (std::sqrt(double(headDim)) * key);
+  for (size_t i = 0; i < keys.size(); ++i) {
+    if (int(i) % headDim < headDim / 4) {
+      put(keys[i], key / kKeyScale);
+    }
+  }
+  for (size_t i = 0; i < queries.size(); ++i) {
+    const int turn = int(i) / headDim % 3;
+    if (int(i) % headDim < headDim / 4 && turn) {
+      put(queries[i], (turn == 1 ? -query : query) / kQueryScale);
+    }
+  }
+}
+
+/// Nobody has written what a cache holds beyond the contexts: it may be NaN.
+template <typename Element>
+void poisonBeyond(Sequences &sequences, Allocation<Element> &cache) {
+  const size_t width = cache.size() / size_t(sequences.cacheRows());
+  std::vector<bool> isHeld(size_t(sequences.cacheRows()));
+  for (int s = 0; s < sequences.count(); ++s) {
+    for (int p = 0; p < sequences.contexts[s]; ++p) {
+      isHeld[sequences.row(s, p)] = true;
+    }
+  }
+  for (size_t i = 0; i < cache.size(); ++i) {
+    if (!isHeld[i / width]) {
+      put(cache[i], NAN);
+    }
+  }
+}
+
+/// The inputs of attention.
+inline void fillAttention(Sequences &sequences,
+                          Allocation<QueryElement> &queries,
+                          Allocation<CacheElement> &keys,
+                          Allocation<CacheElement> &values, int headDim) {
+  fillQueriesAndKeys(queries, keys, headDim);
+  fillScaled(values, kValueScale);
+  poisonBeyond(sequences, keys), poisonBeyond(sequences, values);
+}
 
 #ifndef WINDOW
 #define WINDOW (1 << 20)

@@ -58,7 +58,8 @@ static int expected(const bf16 *logits, Kept rule, double draw) {
   return order[count - 1].second;
 }
 
-/// Rows of few different values; all alike; all but one masked; two zeros.
+/// Rows of few different values, near zero, -128 and 128; all alike; all but
+/// one masked; two zeros.
 static void fillRows(Allocation<bf16> &logits) {
   for (int i = 0; i < kRows * kVocabulary; ++i) {
     int row = i / kVocabulary, column = i % kVocabulary;
@@ -70,6 +71,8 @@ static void fillRows(Allocation<bf16> &logits) {
             : row == 4                  ? column == 7   ? -0.0f
                                           : column == 9 ? 0.0f
                                                         : -8
+            : row == 5                  ? value - 128
+            : row == 6                  ? value + 128
                                         : value;
     logits[i] = asBf16(value);
   }
