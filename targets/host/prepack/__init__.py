@@ -43,7 +43,7 @@ class Weight:
         """The contents for a layer and a rank, from a checkpoint; ValueError says what does not fit."""
         try:
             return Preparation(self, read, layer, rank).run()
-        except (ArithmeticError, LookupError, StopIteration, TypeError) as mistake:
+        except (ArithmeticError, LookupError, MemoryError, StopIteration, TypeError) as mistake:
             raise ValueError(f"{self.name}: expected a weight as modelc writes it, got {self.source[:200]} of "
                              f"{self.type} {self.shape}: {mistake!r}") from mistake
 
