@@ -92,6 +92,9 @@ static std::optional<DecoderShape> guessDecoder(model::GraphOp graph) {
   setRope(rope, shape);
   shape.qkvBias = hasBias(append.getV().getDefiningOp());
   shape.outputBias = hasBias(firstUser(attention.getOut()));
+  if (shape.outputBias && !shape.qkvBias) {
+    return std::nullopt; // no key says it
+  }
   shape.mlpBias = hasBias(swiglu.getUp().getDefiningOp());
   shape.tiedEmbeddings = head.getWeight() == embed.getTable();
   shape.options.maxContext = graph.getMaxContext().value_or(0);
