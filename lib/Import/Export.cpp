@@ -111,7 +111,7 @@ static std::string print(ModuleOp module) {
 }
 
 namespace {
-/// Prints keys; those that were assumed as comments that name their origin.
+/// Prints keys; those that were assumed with a comment that names their origin.
 class KeyPrinter {
 public:
   KeyPrinter(ArrayRef<Assumption> assumptions, raw_ostream &os)
@@ -126,12 +126,11 @@ public:
     const auto *assumed = llvm::find_if(assumptions, [&](const Assumption &a) {
       return a.tomlKey == (prefix + name).str();
     });
-    if (assumed == assumptions.end()) {
-      os << name << " = " << value << "\n";
-      return;
+    os << name << " = " << value;
+    if (assumed != assumptions.end()) {
+      os << "  # assumed: " << assumed->why;
     }
-    os << "# " << name << " = " << value << "  # assumed: " << assumed->why
-       << "\n";
+    os << "\n";
   }
   void number(StringRef name, double value) { key(name, exactReal(value)); }
   void boolean(StringRef name, bool value) {

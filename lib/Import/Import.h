@@ -2,7 +2,7 @@
 //
 // Reads three kinds of files, all through the C++ language of lib/Dsl:
 //
-//   config.json (or its folder)  Hugging Face's description of a Llama
+//   config.json (or its folder)  Hugging Face's description of a decoder
 //   x.toml                       the project's own: a decoder by its sizes, or
 //                                any architecture op by op (Graph.cpp)
 //   x.mlir                       the model dialect itself
@@ -49,7 +49,7 @@ importModel(llvm::StringRef path, const ImportOptions &options,
             mlir::MLIRContext *context, llvm::raw_ostream &notes);
 
 /// Prints the model in the project's TOML form: by its sizes where it is a
-/// plain decoder, else op by op. Assumptions become comments.
+/// plain decoder, else op by op. Assumptions are said in comments.
 mlir::LogicalResult exportToml(mlir::ModuleOp module,
                                llvm::ArrayRef<Assumption> assumptions,
                                llvm::raw_ostream &os);
