@@ -5,6 +5,12 @@
 // of them share are read in HuggingFace.cpp, Rotation.cpp and Windows.cpp; of
 // all other keys OtherKeys.cpp knows whether they matter.
 //
+// Defaults are those of transformers 5.23, models/<model_type>/configuration_*;
+// Yi's are those of vllm/transformers_utils/configs/yi.py, as its own class
+// came with the checkpoint (Yi models of today are a LlamaForCausalLM). That an
+// IQuestCoderForCausalLM is computed as a Llama says transformers, of a
+// LLaMAForCausalLM and a YiForCausalLM vLLM's registry and yi.py.
+//
 //===----------------------------------------------------------------------===//
 
 #include "lib/Import/Architecture.h"
@@ -12,8 +18,68 @@
 using namespace mlir;
 using namespace modelc;
 
+static constexpr DecoderDefaults kMistral = {
+    .why = "default of transformers for a Mistral",
+    .maxContext = 131072,
+    .kvHeads = 8,
+    .window = 4096};
+static constexpr DecoderDefaults kQwen2 = {
+    .why = "default of transformers for a Qwen 2",
+    .maxContext = 32768,
+    .kvHeads = 32,
+    .window = 4096,
+    .fullLayers = 28};
+static constexpr DecoderDefaults kSeedOss = {
+    .why = "default of transformers for a Seed-OSS",
+    .maxContext = 524288,
+    .kvHeads = 8,
+    .headDim = 128,
+    .attentionBias = true};
+static constexpr DecoderDefaults kIQuestCoder = {
+    .why = "default of transformers for an IQuest-Coder",
+    .normEps = 1e-5,
+    .maxContext = 131072,
+    .kvHeads = 8,
+    .headDim = 128};
+static constexpr DecoderDefaults kYi = {.why = "default of its class for a Yi",
+                                        .normEps = 1e-5,
+                                        .ropeTheta = 5e6,
+                                        .maxContext = 4096,
+                                        .kvHeads = 4};
+
 static constexpr Architecture kArchitectures[] = {
-    {"LlamaForCausalLM", "llama", {}, Windows::Unknown},
+    {.name = "LlamaForCausalLM", .modelType = "llama"},
+    {.name = "LLaMAForCausalLM", .modelType = "llama"},
+    {.name = "MistralForCausalLM",
+     .modelType = "mistral",
+     .defaults = kMistral,
+     .windows = Windows::AllLayers,
+     .biases = Biases::None},
+    {.name = "MinistralForCausalLM",
+     .modelType = "ministral",
+     .defaults = kMistral,
+     .windows = Windows::AllLayers,
+     .biases = Biases::None},
+    {.name = "Qwen2ForCausalLM",
+     .modelType = "qwen2",
+     .defaults = kQwen2,
+     .windows = Windows::LastLayers,
+     .biases = Biases::Qkv},
+    {.name = "SeedOssForCausalLM",
+     .modelType = "seed_oss",
+     .defaults = kSeedOss,
+     .biases = Biases::Apart},
+    {.name = "IQuestCoderForCausalLM",
+     .modelType = "iquestcoder",
+     .defaults = kIQuestCoder,
+     .hasOwnClass = true},
+    {.name = "YiForCausalLM",
+     .modelType = "Yi",
+     .defaults = kYi,
+     .biases = Biases::None,
+     .attentionNorm = "ln1",
+     .mlpNorm = "ln2",
+     .hasOwnClass = true},
 };
 
 static std::string supported() {

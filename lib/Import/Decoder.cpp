@@ -66,6 +66,16 @@ static void checkSizes(TableReader &reader, const DecoderKeys &keys,
   }
 }
 
+/// A size that a class may have a default for; without one, or where the file
+/// says null, it follows from others.
+static int64_t readSize(TableReader &reader, StringRef key, int64_t ofClass,
+                        StringRef why, const Default<int64_t> &fromOthers) {
+  if (ofClass == 0 || reader.states(key)) {
+    return reader.positiveOr(key, fromOthers);
+  }
+  return reader.positiveOr(key, {ofClass, fromOthers.tomlKey, why});
+}
+
 DecoderShape modelc::readDecoder(TableReader &reader, const DecoderKeys &keys,
                                  const DecoderDefaults &defaults) {
   const StringRef why = defaults.why;
@@ -75,19 +85,16 @@ DecoderShape modelc::readDecoder(TableReader &reader, const DecoderKeys &keys,
   shape.heads = reader.requirePositive(keys.heads);
   shape.ffn = reader.requirePositive(keys.ffn);
   shape.vocab = reader.requirePositive(keys.vocab);
-  shape.kvHeads = reader.positiveOr(
-      keys.kvHeads, {shape.heads, kTomlKeys.kvHeads, "as many as heads"});
-  shape.headDim =
-      reader.positiveOr(keys.headDim, {shape.hidden / shape.heads,
-                                       kTomlKeys.headDim, "hidden / heads"});
+  shape.kvHeads =
+      readSize(reader, keys.kvHeads, defaults.kvHeads, why,
+               {shape.heads, kTomlKeys.kvHeads, "as many as heads"});
+  shape.headDim = readSize(
+      reader, keys.headDim, defaults.headDim, why,
+      {shape.hidden / shape.heads, kTomlKeys.headDim, "hidden / heads"});
   shape.normEps =
       reader.numberOr(keys.normEps, {defaults.normEps, kTomlKeys.normEps, why});
   shape.options.maxContext = reader.positiveOr(
       keys.maxContext, {defaults.maxContext, kTomlKeys.maxContext, why});
-  shape.qkvBias = shape.outputBias = reader.booleanOr(
-      keys.attentionBias, {false, kTomlKeys.attentionBias, why});
-  shape.mlpBias =
-      reader.booleanOr(keys.mlpBias, {false, kTomlKeys.mlpBias, why});
   shape.tiedEmbeddings = reader.booleanOr(
       keys.tiedEmbeddings, {false, kTomlKeys.tiedEmbeddings, why});
   shape.places = {reader.location(keys.heads), reader.location(keys.kvHeads),
@@ -188,8 +195,14 @@ static void readShared(TableReader &top, TableReader &reader,
   readSampling(source, sampling ? *sampling : empty, shape.sampling);
 }
 
-/// Biases of q, k and v, where the output may have none.
-static void readQkvBias(TableReader &reader, DecoderShape &shape) {
+/// Which linears have a bias; those of q, k and v also where the output of
+/// attention has none.
+static void readTomlBiases(TableReader &reader, StringRef why,
+                           DecoderShape &shape) {
+  shape.qkvBias = shape.outputBias = reader.booleanOr(
+      kTomlKeys.attentionBias, {false, kTomlKeys.attentionBias, why});
+  shape.mlpBias =
+      reader.booleanOr(kTomlKeys.mlpBias, {false, kTomlKeys.mlpBias, why});
   std::optional<bool> bias = reader.boolean(kTomlQkvBias);
   if (bias == false && shape.outputBias) {
     reader.error(kTomlQkvBias, "expected \"" + kTomlQkvBias +
@@ -226,7 +239,7 @@ modelc::importToml(Source &source, const Node &file, StringRef name) {
   } else {
     shape = readDecoder(reader, kTomlKeys, defaults);
     shape.window = reader.positive("window").value_or(0);
-    readQkvBias(reader, shape);
+    readTomlBiases(reader, defaults.why, shape);
   }
   shape.name = reader.string("name").value_or(name.str());
   readShared(top, reader, shape);

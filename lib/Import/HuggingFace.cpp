@@ -1,4 +1,4 @@
-//===- HuggingFace.cpp - config.json of a decoder--------------------------===//
+//===- HuggingFace.cpp - config.json of a decoder -------------------------===//
 
 #include "lib/Import/Architecture.h"
 
@@ -27,7 +27,7 @@ static void readElementTypes(Source &source, TableReader &reader,
   StringRef key = newer ? "dtype" : "torch_dtype";
   if (!newer && !older) {
     source.assumptions.push_back(
-        {key.str(), "dtype", "\"bf16\"", "type of every published Llama 3"});
+        {key.str(), "dtype", "\"bf16\"", "type of most published checkpoints"});
     return;
   }
   if (newer && older && *newer != *older) {
@@ -58,6 +58,11 @@ modelc::importHuggingFace(Source &source, const Node &config, StringRef name) {
       readDecoder(reader, kHuggingFaceKeys, architecture->defaults);
   shape.name = name.str();
   readElementTypes(source, reader, shape.options);
+  readBiases(reader, *architecture, shape);
+  if (!architecture->attentionNorm.empty()) {
+    shape.attentionNorm = architecture->attentionNorm.str();
+    shape.mlpNorm = architecture->mlpNorm.str();
+  }
   readRotation(reader, architecture->defaults, shape);
   shape.window = readWindow(reader, *architecture, shape);
   checkOtherKeys(reader, *architecture);

@@ -134,6 +134,8 @@ struct Feature {
 };
 } // namespace
 
+static constexpr StringLiteral kOwnClass = "auto_map";
+
 static constexpr Feature kFeatures[] = {
     {"is_encoder_decoder", Off::Nothing, "an encoder"},
     {"add_cross_attention", Off::Nothing, "attention to an encoder"},
@@ -142,7 +144,7 @@ static constexpr Feature kFeatures[] = {
     {"text_config", Off::Nothing, "a decoder inside of a larger model"},
     {"vision_config", Off::Nothing, "an encoder of images"},
     {"audio_config", Off::Nothing, "an encoder of sound"},
-    {"auto_map", Off::Nothing, "code of its own"},
+    {kOwnClass, Off::Nothing, "code of its own"},
     {"pruned_heads", Off::Nothing, "heads that are cut out of some layers"},
     {"num_experts", Off::Nothing, "experts"},
     {"num_local_experts", Off::Nothing, "experts"},
@@ -256,7 +258,12 @@ void modelc::checkOtherKeys(TableReader &config,
     config.know(key);
   }
   for (const Feature &feature : kFeatures) {
-    checkFeature(config, feature, architecture);
+    if (feature.key != kOwnClass || !architecture.hasOwnClass) {
+      checkFeature(config, feature, architecture);
+    }
+  }
+  if (architecture.hasOwnClass) {
+    config.know(kOwnClass);
   }
   knowForms(config);
   config.rejectOthers("; delete it if nothing that is computed depends on it");

@@ -50,6 +50,8 @@ public:
   /// The value of a key, or null if it is absent or JSON's null.
   const Node *find(llvm::StringRef key);
   bool has(llvm::StringRef key) { return find(key) != nullptr; }
+  /// Whether the key is there, be it with JSON's null.
+  bool states(llvm::StringRef key) const { return root.find(key) != nullptr; }
   /// Where the value of a key is, or the table if it is absent.
   Place place(llvm::StringRef key);
   llvm::StringRef name() const { return what; }
@@ -125,6 +127,11 @@ struct DecoderDefaults {
   double normEps = 1e-6;
   double ropeTheta = 10000.0;
   int64_t maxContext = 2048;
+  int64_t kvHeads = 0;    ///< 0: as many as heads; so is null in the file
+  int64_t headDim = 0;    ///< 0: hidden / heads; so is null in the file
+  int64_t window = 0;     ///< 0: none; so is null in the file
+  int64_t fullLayers = 0; ///< that have no window, of those that may
+  bool attentionBias = false;
 };
 
 /// Reads the sizes of a decoder and checks that they fit together.

@@ -9,12 +9,24 @@ static constexpr StringRef kTypes = "layer_types", kWindow = "sliding_window";
 static constexpr StringRef kFull = "full_attention",
                            kSliding = "sliding_attention";
 
-/// The window that is stated and not switched off. Values are checked either
-/// way.
-static std::optional<int64_t> readSize(TableReader &config) {
+/// The window that is stated, or the default, and not switched off. Values are
+/// checked either way.
+static std::optional<int64_t> readSize(TableReader &config,
+                                       const Architecture &architecture) {
+  const DecoderDefaults &defaults = architecture.defaults;
   std::optional<int64_t> size = config.positive(kWindow);
-  std::optional<bool> isUsed = config.boolean("use_sliding_window");
-  return isUsed == false ? std::nullopt : size;
+  // Classes whose last layers may have a window have none unless it is said.
+  const bool isUsed =
+      config.boolean("use_sliding_window")
+          .value_or(architecture.windows != Windows::LastLayers);
+  if (!isUsed) {
+    return std::nullopt;
+  }
+  if (defaults.window > 0 && !config.states(kWindow)) {
+    return config.positiveOr(kWindow,
+                             {defaults.window, "window", defaults.why});
+  }
+  return size;
 }
 
 /// Whether "layer_types" says that a layer has the window; of a type that no
@@ -60,8 +72,7 @@ static int64_t countTypes(TableReader &config, const Node &types,
 }
 
 /// The same by the architecture's own rule.
-static int64_t countByRule(TableReader &config, Windows rule,
-                           std::optional<int64_t> full,
+static int64_t countByRule(TableReader &config, Windows rule, int64_t full,
                            const DecoderShape &shape) {
   switch (rule) {
   case Windows::Unknown:
@@ -74,7 +85,7 @@ static int64_t countByRule(TableReader &config, Windows rule,
   case Windows::AllLayers:
     return shape.layers;
   case Windows::LastLayers:
-    return shape.layers - std::min(shape.layers, full.value_or(0));
+    return shape.layers - std::min(shape.layers, full);
   }
   llvm_unreachable("all rules are listed");
 }
@@ -82,8 +93,9 @@ static int64_t countByRule(TableReader &config, Windows rule,
 int64_t modelc::readWindow(TableReader &config,
                            const Architecture &architecture,
                            const DecoderShape &shape) {
-  std::optional<int64_t> size = readSize(config);
-  std::optional<int64_t> full = config.natural("max_window_layers");
+  std::optional<int64_t> size = readSize(config, architecture);
+  const int64_t full = config.natural("max_window_layers")
+                           .value_or(architecture.defaults.fullLayers);
   const Node *types = config.array(kTypes);
   if (config.getSource().failed) {
     return 0;
