@@ -230,6 +230,10 @@ llvm::FailureOr<Target> loadTarget(llvm::StringRef nameOrPath,
   if (!loader.failed()) {
     loader.checkComplete(chain->back().file);
   }
+  // Values that are absent contradict nothing.
+  if (!loader.failed()) {
+    loader.checkRelations();
+  }
   if (loader.failed()) {
     return llvm::failure();
   }

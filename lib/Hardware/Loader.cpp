@@ -66,6 +66,7 @@ void Loader::readField(const SourceFile &file, const std::string &key,
     error(file, plain->place, key + " (" + field.meaning + "): " + why);
     return;
   }
+  statements[key] = {current, plain->place, statementCount++};
   Fact fact{key,
             plain->isString() ? plain->string : plain->print(),
             field.unit.str(),
@@ -300,6 +301,7 @@ void Loader::readTable(const SourceFile &file, llvm::StringRef path,
 }
 
 void Loader::readFile(const SourceFile &file, const Node &root) {
+  current = std::make_shared<const SourceFile>(file);
   std::vector<llvm::StringRef> sections = {"inherits", "mma", "engine",
                                            "attention_engine"};
   for (const Field<Target> &field : targetFields()) {
@@ -308,11 +310,18 @@ void Loader::readFile(const SourceFile &file, const Node &root) {
       sections.push_back(section);
     }
   }
+  bool isOutside = false;
   for (const Member &member : root.members) {
     if (member.key == "inherits") {
       continue;
     }
     if (!llvm::is_contained(sections, member.key)) {
+      // Keys in front of all sections are those of one whose line is gone.
+      bool isFirst = member.value.isTable() || !isOutside;
+      isOutside |= !member.value.isTable();
+      if (!isFirst) {
+        continue;
+      }
       error(file, member.place,
             "unknown section [" + member.key + "]" +
                 didYouMean(member.key, sections));
@@ -336,15 +345,6 @@ void Loader::readFile(const SourceFile &file, const Node &root) {
 
 void Loader::checkComplete(const SourceFile &file) {
   std::vector<std::string> missing;
-  const Execution &execution = target.execution;
-  if (execution.maxThreadsPerWorkgroup < execution.waveSize &&
-      target.facts.count("execution.max_threads_per_workgroup")) {
-    error(
-        file, {},
-        "expected execution.max_threads_per_workgroup of at least one wave, " +
-            llvm::Twine(execution.waveSize) + ", got " +
-            llvm::Twine(execution.maxThreadsPerWorkgroup));
-  }
   for (const Field<Target> &field : targetFields()) {
     std::string key = field.name;
     auto next = target.facts.lower_bound(key);
@@ -361,6 +361,9 @@ void Loader::checkComplete(const SourceFile &file) {
                         (field.unit.empty() ? "" : ", in " + field.unit.str()) +
                         ")");
     }
+  }
+  if (target.mma.empty()) {
+    missing.push_back("missing rows [[mma]] (instructions of the matrix unit)");
   }
   constexpr size_t kMost = 5; // more come from one mistake
   if (missing.size() > kMost) {

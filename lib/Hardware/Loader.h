@@ -4,6 +4,7 @@
 #define LIB_HARDWARE_LOADER_H
 
 #include "lib/Hardware/Fields.h"
+#include <memory>
 
 namespace modelc {
 
@@ -12,6 +13,20 @@ struct Origin {
   std::string source;
   Grade grade = Grade::Assumed;
 };
+
+/// Where the value of a key was said, and after how many others.
+struct Statement {
+  std::shared_ptr<const SourceFile> file;
+  Place place;
+  size_t order = 0;
+};
+
+/// Values that cannot be true together, and what is said of it.
+struct Contradiction {
+  std::vector<std::string> keys;
+  std::string text;
+};
+std::vector<Contradiction> contradictions(const Target &target);
 
 /// Reads parsed target files into one Target, base file first.
 class Loader {
@@ -25,6 +40,8 @@ public:
   void readOverride(llvm::StringRef text);
   /// Says which required keys no file has given, at the end of `file`.
   void checkComplete(const SourceFile &file);
+  /// Says which values cannot be true together, at the last one of them.
+  void checkRelations();
   bool failed() const { return hasFailed; }
 
 private:
@@ -56,6 +73,9 @@ private:
   Target &target;
   llvm::raw_ostream &errors;
   bool hasFailed = false;
+  std::map<std::string, Statement> statements; ///< by key, the last of each
+  std::shared_ptr<const SourceFile> current;   ///< that is read now
+  size_t statementCount = 0;
 };
 
 /// Completes and checks a row; empty if it is right, else what is wrong.

@@ -70,7 +70,8 @@ static unsigned lanesOf(const Execution &execution, MmaScope scope,
 }
 
 std::string finishMmaRow(const Execution &execution, MmaRow &row) {
-  if (row.n) {
+  // An n that was taken from a range before stays one of it.
+  if (row.n && row.nMin == row.nMax) {
     row.nMin = row.nMax = row.nStep = row.n;
   }
   row.n = row.nMax;
@@ -85,6 +86,10 @@ std::string finishMmaRow(const Execution &execution, MmaRow &row) {
   }
   if (!llvm::isPowerOf2_64(execution.waveSize)) {
     return "execution.wave_size must be a power of two";
+  }
+  if (row.scaled && row.k % row.scaleBlock != 0) {
+    return "expected scale_block to divide k, " + std::to_string(row.k) +
+           ", got " + std::to_string(row.scaleBlock);
   }
   if (row.scaled && row.scaleType.empty()) {
     return "expected the type of a scale beside scale_block";

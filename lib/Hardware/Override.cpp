@@ -23,6 +23,7 @@ static Node parseValue(llvm::StringRef text) {
 
 void Loader::readOverride(llvm::StringRef text) {
   SourceFile file("--set", text.str());
+  current = std::make_shared<const SourceFile>(file);
   auto [key, value] = text.split('=');
   key = key.trim();
   if (!text.contains('=') || key.empty()) {
@@ -48,6 +49,8 @@ void Loader::readOverride(llvm::StringRef text) {
     for (const Field<MmaRow> &field : mmaFields()) {
       if (key == "mma." + row.name + "." + field.name) {
         readField(file, key.str(), field, "", node, origin, row);
+        // What is wrong with the whole row is said with all contradictions.
+        (void)finishMmaRow(target.execution, row);
         return;
       }
     }

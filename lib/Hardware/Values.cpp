@@ -1,6 +1,8 @@
 #include "lib/Hardware/Fields.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
 #include <cmath>
 
 namespace modelc {
@@ -62,8 +64,10 @@ llvm::LogicalResult readValue(const Node &node, llvm::StringRef unit,
   if (failed(readValue(node, unit, number, why))) {
     return llvm::failure();
   }
-  value = std::llround(number);
-  if (double(value) != number) {
+  constexpr double kMostWhole = 0x1p53; // all below are exact
+  bool isInRange = std::abs(number) <= kMostWhole;
+  value = isInRange ? std::llround(number) : 0;
+  if (!isInRange || double(value) != number) {
     return expected("a whole number of " + unit, node, why);
   }
   return llvm::success();
@@ -86,6 +90,18 @@ bool isPlainText(llvm::StringRef text) {
   return !text.contains("..") && llvm::all_of(text, [](char c) {
     return llvm::isAlnum(c) || llvm::StringRef(" _.,:+-/").contains(c);
   });
+}
+
+/// "0.001 to 1e+09 B/clk"
+std::string checkBound(double value, Bound bound, llvm::StringRef unit) {
+  if (value >= bound.least && value <= bound.most) { // a NaN is neither
+    return "";
+  }
+  std::string text;
+  llvm::raw_string_ostream(text)
+      << "expected " << llvm::format("%g to %g", bound.least, bound.most)
+      << (unit.empty() ? "" : " ") << unit;
+  return text;
 }
 
 template <typename T>
