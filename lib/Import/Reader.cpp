@@ -225,8 +225,29 @@ std::vector<const Member *> TableReader::others() const {
   return members;
 }
 
+/// Whether keys stand together and none is like those that are known: the line
+/// that began their table is gone, which is one mistake.
+static bool areOfAnotherTable(ArrayRef<const Member *> keys,
+                              ArrayRef<StringRef> known) {
+  for (size_t i = 0; i < keys.size(); ++i) {
+    bool isNext = i == 0 || keys[i]->place.line == keys[i - 1]->place.line + 1;
+    if (!isNext || !nearest(keys[i]->key, known).empty()) {
+      return false;
+    }
+  }
+  return keys.size() > 1;
+}
+
 void TableReader::rejectOthers(StringRef remedy) {
   const std::vector<const Member *> unknown = others();
+  if (what.front() == '[' && areOfAnotherTable(unknown, asked.getArrayRef())) {
+    return source.error(unknown.front()->place,
+                        "unknown keys in " + what + ", \"" +
+                            unknown.front()->key + "\" and " +
+                            Twine(unknown.size() - 1) +
+                            " below; is the line missing that begins their "
+                            "table?");
+  }
   const ArrayRef<const Member *> shown =
       ArrayRef(unknown).take_front(kMostUnknown);
   for (const Member *member : shown) {
