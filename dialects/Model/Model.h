@@ -20,6 +20,8 @@
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include <optional>
+#include <utility>
 
 namespace modelc::model {
 
@@ -82,6 +84,39 @@ std::string getShortName(WeightOp weight);
 /// "mlp_down", "attention", "mlp_down_all_reduce". Stable from run to run; two
 /// ops of a graph can share one.
 std::string getShortName(mlir::Operation *op);
+
+/// What a message about an op can be about.
+enum class Subject {
+  Inputs,      ///< columns that an op reads: of a linear, a norm
+  Outputs,     ///< rows of the weight of a linear
+  Heads,       ///< of queries
+  HeadDim,     ///< columns of a head
+  MaxContext,  ///< of a graph
+  Weights,     ///< the numbers of linears of a graph
+  Activations, ///< the numbers of what these read
+  Cache,       ///< the numbers of its caches
+  Queries,     ///< the numbers of the queries that meet these
+  Ranks,       ///< over which a graph is split
+};
+
+/// A subject and where the user states it.
+using SubjectPlace = std::pair<Subject, mlir::Location>;
+
+/// The location of an op that knows where its subjects are stated: a key of a
+/// file, or a flag as `flagPlace` names it.
+mlir::Location withPlaces(mlir::Location place,
+                          llvm::ArrayRef<SubjectPlace> subjects);
+
+/// Where the subject of an op is stated, or of what is around it; else the op
+/// itself: a message stands where a change would help.
+mlir::Location placeOf(mlir::Operation *op, Subject subject);
+/// The same; none if only the op itself is known.
+std::optional<mlir::Location> findPlace(mlir::Operation *op, Subject subject);
+
+/// The place of a flag of the command line, as given: "--weights=nvfp4".
+mlir::Location flagPlace(mlir::MLIRContext *context, llvm::StringRef flag);
+/// The flag of such a place, or empty.
+llvm::StringRef flagOf(mlir::Location place);
 
 } // namespace modelc::model
 

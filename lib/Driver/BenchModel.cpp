@@ -15,8 +15,7 @@ static DialectRegistry dialects() {
 
 BenchModel::BenchModel(const CompileOptions &options)
     : options(options), context(dialects(), MLIRContext::Threading::DISABLED),
-      handler(sources, &context, llvm::errs()) {
-  context.printOpOnDiagnostic(false);
+      diagnostics(&context, llvm::errs()) {
   context.loadAllAvailableDialects();
 }
 

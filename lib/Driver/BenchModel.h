@@ -3,9 +3,8 @@
 #ifndef MODELC_LIB_DRIVER_BENCHMODEL_H
 #define MODELC_LIB_DRIVER_BENCHMODEL_H
 
+#include "lib/Driver/Diagnostics.h"
 #include "lib/Driver/Stages.h"
-#include "mlir/IR/Diagnostics.h"
-#include "llvm/Support/SourceMgr.h"
 
 namespace modelc {
 
@@ -18,8 +17,7 @@ public:
 private:
   const CompileOptions &options;
   mlir::MLIRContext context;
-  llvm::SourceMgr sources;
-  mlir::SourceMgrDiagnosticHandler handler;
+  Diagnostics diagnostics;
 
 public:
   Target target;

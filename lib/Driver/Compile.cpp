@@ -2,6 +2,7 @@
 
 #include "lib/Driver/Driver.h"
 
+#include "lib/Driver/Diagnostics.h"
 #include "lib/Driver/Package.h"
 #include "lib/Driver/Registration.h"
 #include "lib/Driver/Stages.h"
@@ -9,8 +10,6 @@
 #include "lib/Emit/Emit.h"
 #include "lib/Import/Import.h"
 #include "lib/Support/Support.h"
-#include "mlir/IR/Diagnostics.h"
-#include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -24,9 +23,7 @@ public:
               llvm::raw_ostream &errors)
       : options(options), out(out), errors(errors),
         context(dialects(), MLIRContext::Threading::DISABLED),
-        handler(sources, &context, errors) {
-    // Messages point into the user's file, not at what became of it.
-    context.printOpOnDiagnostic(false);
+        diagnostics(&context, errors) {
     // Stages make ops of dialects that the input need not name.
     context.loadAllAvailableDialects();
   }
@@ -35,6 +32,7 @@ public:
 private:
   static DialectRegistry dialects();
   LogicalResult readModel();
+  void placeFlags(bool hasWeights);
   int readTarget();
   void warnOfLength();
   int lower();
@@ -47,8 +45,7 @@ private:
   CompileOptions options;
   llvm::raw_ostream &out, &errors;
   MLIRContext context;
-  llvm::SourceMgr sources;
-  SourceMgrDiagnosticHandler handler;
+  Diagnostics diagnostics;
   OwningOpRef<ModuleOp> imported;
   model::GraphOp graph; // as imported
   ModelFacts facts;
@@ -62,7 +59,31 @@ DialectRegistry Compilation::dialects() {
   return registry;
 }
 
+/// What flags say of a graph is stated there, unless its file states it.
+void Compilation::placeFlags(bool hasWeights) {
+  using model::Subject;
+  std::string ranks = std::to_string(options.tensorParallel);
+  const std::tuple<Subject, bool, std::string> flags[] = {
+      {Subject::Weights, hasWeights, "--weights=" + options.weights},
+      {Subject::Activations, options.activations != "weights",
+       "--activations=" + options.activations},
+      {Subject::Cache, options.cache != "bf16", "--kv=" + options.cache},
+      {Subject::Queries, options.queries != "bf16",
+       "--queries=" + options.queries},
+      {Subject::Ranks, options.tensorParallel > 1, "--tp=" + ranks}};
+  for (model::GraphOp each : imported->getOps<model::GraphOp>()) {
+    SmallVector<model::SubjectPlace> places;
+    for (const auto &[subject, isGiven, flag] : flags) {
+      if (isGiven && !model::findPlace(each, subject)) {
+        places.push_back({subject, model::flagPlace(&context, flag)});
+      }
+    }
+    each->setLoc(model::withPlaces(each.getLoc(), places));
+  }
+}
+
 LogicalResult Compilation::readModel() {
+  const bool hasWeights = !options.weights.empty();
   ImportOptions import;
   import.weights = &options.weights;
   import.cache = &options.cache;
@@ -79,6 +100,7 @@ LogicalResult Compilation::readModel() {
     return imported->emitError("expected a model.graph, found none");
   }
   graph = *graphs.begin();
+  placeFlags(hasWeights);
   return success();
 }
 
@@ -116,7 +138,8 @@ void Compilation::warnOfLength() {
   const RequestShape &request = options.workload;
   std::optional<int64_t> longest = graph.getMaxContext();
   if (longest && request.inputLength > *longest - request.outputLength) {
-    graph.emitWarning("expected requests of at most ")
+    emitWarning(model::placeOf(graph, model::Subject::MaxContext),
+                "expected requests of at most ")
         << *longest
         << " tokens (max_context), got --isl=" << request.inputLength
         << " and --osl=" << request.outputLength

@@ -85,6 +85,29 @@ static FailureOr<Judgement> judge(const KernelSequence &kernels,
   return judgement;
 }
 
+/// Brings a kernel to its final form. That none is possible is said once, at
+/// the op that asked for it: the schedule is not what the user wrote.
+static LogicalResult finish(schedule::KernelOp kernel,
+                            const KernelFinisher &finisher,
+                            const Target &target,
+                            const CompileOptions &options) {
+  std::string why;
+  {
+    ScopedDiagnosticHandler first(kernel->getContext(), [&](Diagnostic &said) {
+      why = why.empty() ? said.str() : why;
+      return success();
+    });
+    // Proofs change no kernel, and none of an estimate alone leaves.
+    if (succeeded(options.wantsEstimateOnly() ? finisher.finishUnproven(kernel)
+                                              : finisher.finish(kernel))) {
+      return success();
+    }
+  }
+  return emitError(kernel.getLoc(), "expected sizes and types of which '")
+         << target.identity.name << "' runs a kernel, got '"
+         << kernel.getSymName() << "': " << why;
+}
+
 int64_t modelc::maxStepTokens(const RequestShape &workload) {
   return std::max(kMaxStepTokens, workload.inputLength);
 }

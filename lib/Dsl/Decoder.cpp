@@ -10,6 +10,9 @@ static Where either(std::optional<Location> place, Where whole) {
   return place ? Where(*place) : whole;
 }
 
+static constexpr auto kInputs = model::Subject::Inputs;
+static constexpr auto kOutputs = model::Subject::Outputs;
+
 Value modelc::rmsNorm(Model &m, Value x, StringRef weight, double eps,
                       Where where) {
   int64_t columns = cast<RankedTensorType>(x.getType()).getShape().back();
@@ -34,12 +37,20 @@ Value modelc::selfAttention(Model &m, Value x, const DecoderShape &shape,
   const int64_t queries = shape.heads * shape.headDim;
   const int64_t keys = shape.kvHeads * shape.headDim;
   const RopeOptions rope = {shape.headDim, shape.ropeTheta, shape.ropeScaling};
-  const Where atHeads = either(shape.places.heads, where);
-  const Where atKvHeads = either(shape.places.kvHeads, where);
+  const DecoderPlaces &at = shape.places;
+  const Stated head = {model::Subject::HeadDim, at.headDim};
+  auto ofHeads = [&](std::optional<Location> count) {
+    return either(count, where)
+        .about({{kInputs, at.hidden},
+                {kOutputs, at.headDim},
+                {model::Subject::Heads, at.heads},
+                head});
+  };
+  const Where atHeads = ofHeads(at.heads), atKvHeads = ofHeads(at.kvHeads);
 
   Value n =
       rmsNorm(m, x, "model.layers.{layer}." + shape.attentionNorm + ".weight",
-              shape.normEps, where);
+              shape.normEps, where.about({{kInputs, at.hidden}}));
   Value q = project(m, n, {prefix + "q_proj", queries, shape.qkvBias}, atHeads);
   Value k = project(m, n, {prefix + "k_proj", keys, shape.qkvBias}, atKvHeads);
   Value v = project(m, n, {prefix + "v_proj", keys, shape.qkvBias}, atKvHeads);
@@ -47,30 +58,39 @@ Value modelc::selfAttention(Model &m, Value x, const DecoderShape &shape,
   k = m.rope(k, rope, atKvHeads);
   Value a = m.attention(q, k, v, {shape.kvHeads, shape.headDim, shape.window},
                         atKvHeads);
-  return project(m, a, {prefix + "o_proj", shape.hidden, shape.outputBias},
-                 atHeads);
+  return project(
+      m, a, {prefix + "o_proj", shape.hidden, shape.outputBias},
+      either(at.heads, where)
+          .about({{kInputs, at.headDim}, {kOutputs, at.hidden}, head}));
 }
 
 Value modelc::swigluMlp(Model &m, Value x, const DecoderShape &shape,
                         Where where) {
   const std::string prefix = "model.layers.{layer}.mlp.";
-  const Where atFfn = either(shape.places.ffn, where);
+  const DecoderPlaces &at = shape.places;
+  const Where atFfn =
+      either(at.ffn, where).about({{kInputs, at.hidden}, {kOutputs, at.ffn}});
   Value n = rmsNorm(m, x, "model.layers.{layer}." + shape.mlpNorm + ".weight",
-                    shape.normEps, where);
+                    shape.normEps, where.about({{kInputs, at.hidden}}));
   Value gate =
       project(m, n, {prefix + "gate_proj", shape.ffn, shape.mlpBias}, atFfn);
   Value up =
       project(m, n, {prefix + "up_proj", shape.ffn, shape.mlpBias}, atFfn);
-  return project(m, m.swiglu(gate, up, atFfn),
-                 {prefix + "down_proj", shape.hidden, shape.mlpBias}, atFfn);
+  return project(
+      m, m.swiglu(gate, up, atFfn),
+      {prefix + "down_proj", shape.hidden, shape.mlpBias},
+      either(at.ffn, where).about({{kInputs, at.ffn}, {kOutputs, at.hidden}}));
 }
 
 FailureOr<OwningOpRef<ModuleOp>> modelc::buildDecoder(MLIRContext *context,
                                                       const DecoderShape &shape,
                                                       Where where) {
+  const DecoderPlaces &at = shape.places;
   Model m(context, shape.name, shape.options, where);
   const std::string embedding = "model.embed_tokens.weight";
-  const Where atVocab = either(shape.places.vocab, where);
+  const Where atVocab =
+      either(at.vocab, where)
+          .about({{kInputs, at.hidden}, {kOutputs, at.vocab}});
   Value table = m.weight(embedding, {shape.vocab, shape.hidden}, atVocab);
   Value x = m.embed(m.tokens(), table, atVocab);
   x = m.layers(
@@ -80,7 +100,8 @@ FailureOr<OwningOpRef<ModuleOp>> modelc::buildDecoder(MLIRContext *context,
         return m.add(h, swigluMlp(m, h, shape, where), where);
       },
       where);
-  x = rmsNorm(m, m.last(x, where), "model.norm.weight", shape.normEps, where);
+  x = rmsNorm(m, m.last(x, where), "model.norm.weight", shape.normEps,
+              where.about({{kInputs, at.hidden}}));
   Value head = m.weight(shape.tiedEmbeddings ? embedding : "lm_head.weight",
                         {shape.vocab, shape.hidden}, atVocab);
   Value logits = m.linear(x, head, {}, atVocab);

@@ -32,12 +32,20 @@
 
 namespace modelc {
 
+/// A subject of an op, and where the user states it if that is known.
+struct Stated {
+  model::Subject subject;
+  std::optional<mlir::Location> place;
+};
+
 /// Where an op was asked for: a place in C++ or in a file that was read.
 class Where {
 public:
   Where(std::source_location place) : inSource(place) {}
   Where(mlir::Location place) : inFile(place) {}
   mlir::Location in(mlir::MLIRContext *context) const;
+  /// The same place, which knows where sizes of the op are stated.
+  Where about(llvm::ArrayRef<Stated> sizes) const;
 
 private:
   std::source_location inSource;
@@ -52,6 +60,9 @@ struct ModelOptions {
   mlir::Type elementType = {};
   /// Type of the weights in the checkpoint; `elementType` if null.
   mlir::Type storedType = {};
+  /// Where a file states them: the longest sequence, the format of weights.
+  std::optional<mlir::Location> maxContextPlace = std::nullopt,
+                                weightsPlace = std::nullopt;
 };
 
 /// RoPE of Llama 3 for contexts beyond those trained first.
@@ -150,7 +161,7 @@ private:
 /// Where a file states the sizes of a decoder, so that messages can point
 /// there.
 struct DecoderPlaces {
-  std::optional<mlir::Location> heads, kvHeads, ffn, vocab;
+  std::optional<mlir::Location> hidden, heads, kvHeads, headDim, ffn, vocab;
 };
 
 /// Shape of a decoder in the manner of Llama.

@@ -15,11 +15,28 @@ Location Where::in(MLIRContext *context) const {
                              inSource.column());
 }
 
+Where Where::about(ArrayRef<Stated> sizes) const {
+  SmallVector<model::SubjectPlace> subjects;
+  for (const Stated &size : sizes) {
+    if (size.place) {
+      subjects.push_back({size.subject, *size.place});
+    }
+  }
+  if (subjects.empty()) {
+    return *this;
+  }
+  return model::withPlaces(in(subjects.front().second.getContext()), subjects);
+}
+
 Model::Model(MLIRContext *context, StringRef name, const ModelOptions &options,
              Where where)
     : builder(context) {
   context->loadDialect<model::ModelDialect>();
-  Location loc = where.in(context);
+  Location loc =
+      where
+          .about({{model::Subject::MaxContext, options.maxContextPlace},
+                  {model::Subject::Weights, options.weightsPlace}})
+          .in(context);
   elementType =
       options.elementType ? options.elementType : builder.getBF16Type();
   storedType = options.storedType ? options.storedType : elementType;

@@ -97,8 +97,16 @@ DecoderShape modelc::readDecoder(TableReader &reader, const DecoderKeys &keys,
       keys.maxContext, {defaults.maxContext, kTomlKeys.maxContext, why});
   shape.tiedEmbeddings = reader.booleanOr(
       keys.tiedEmbeddings, {false, kTomlKeys.tiedEmbeddings, why});
-  shape.places = {reader.location(keys.heads), reader.location(keys.kvHeads),
-                  reader.location(keys.ffn), reader.location(keys.vocab)};
+  DecoderPlaces &places = shape.places;
+  places.hidden = reader.location(keys.hidden);
+  places.heads = reader.location(keys.heads);
+  places.kvHeads = reader.location(keys.kvHeads);
+  // One that is derived changes with what it is derived of.
+  places.headDim =
+      reader.location(reader.has(keys.headDim) ? keys.headDim : keys.hidden);
+  places.ffn = reader.location(keys.ffn);
+  places.vocab = reader.location(keys.vocab);
+  shape.options.maxContextPlace = reader.location(keys.maxContext);
   if (!reader.getSource().failed) {
     checkSizes(reader, keys, shape);
   }
@@ -235,6 +243,7 @@ modelc::importToml(Source &source, const Node &file, StringRef name) {
     shape.options.maxContext = reader.positiveOr(
         kTomlKeys.maxContext,
         {defaults.maxContext, kTomlKeys.maxContext, defaults.why});
+    shape.options.maxContextPlace = reader.location(kTomlKeys.maxContext);
     shape.normEps = reader.number(kTomlKeys.normEps).value_or(defaults.normEps);
   } else {
     shape = readDecoder(reader, kTomlKeys, defaults);

@@ -310,7 +310,8 @@ LogicalResult GraphReader::readOp(const Node &op) {
                            kind.name + "\", got " + Twine(inputs->size()));
     return failure();
   }
-  lastResult = (this->*kind.build)(reader, *inputs, source.location(op.place));
+  lastResult =
+      (this->*kind.build)(reader, *inputs, placeOfOp(source, op, *inputs));
   names[out] = lastResult;
   reader.rejectOthers();
   return failure(source.failed);

@@ -56,6 +56,7 @@ modelc::importHuggingFace(Source &source, const Node &config, StringRef name) {
   readQuantisation(reader);
   DecoderShape shape =
       readDecoder(reader, kHuggingFaceKeys, architecture->defaults);
+  shape.options.weightsPlace = source.weightsPlace;
   shape.name = name.str();
   readElementTypes(source, reader, shape.options);
   readBiases(reader, *architecture, shape);

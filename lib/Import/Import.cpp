@@ -27,7 +27,7 @@ static std::string nameOf(StringRef file) {
 
 /// Prints messages of the verifier about `source` with the line and a caret.
 static LogicalResult forward(const Source &source, Diagnostic &diagnostic) {
-  auto place = dyn_cast<FileLineColLoc>(diagnostic.getLocation());
+  auto place = diagnostic.getLocation()->findInstanceOf<FileLineColLoc>();
   if (!place || place.getFilename() != source.file.name()) {
     return failure();
   }

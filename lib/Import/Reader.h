@@ -19,6 +19,8 @@ struct Source {
   std::vector<Assumption> assumptions;
   std::string *weights = nullptr; ///< see ImportOptions; both or neither
   std::string *cache = nullptr;
+  /// Where the file says what its weights are, if it does.
+  std::optional<mlir::Location> weightsPlace = std::nullopt;
   bool failed = false;
 
   /// Prints a mistake and remembers that there was one.
@@ -163,6 +165,10 @@ importToml(Source &source, const Node &file, llvm::StringRef name);
 /// read into `shape` already.
 mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
 importGraph(Source &source, const Node &file, const DecoderShape &shared);
+
+/// The place of an op of that form, with those of its sizes.
+mlir::Location placeOfOp(const Source &source, const Node &op,
+                         llvm::ArrayRef<mlir::Value> inputs);
 
 /// Prints a graph op by op.
 mlir::LogicalResult exportGraph(model::GraphOp graph, llvm::raw_ostream &os);

@@ -294,12 +294,14 @@ struct Quantise : public impl::ModelQuantiseBase<Quantise> {
       return success(); // a weight that is an argument keeps its type
     }
     if (numbers.hasBlocks() && linear.getInputs() % numbers.block() != 0) {
-      return linear.emitError("expected inputs in whole blocks of ")
+      return emitError(model::placeOf(linear, model::Subject::Inputs),
+                       "expected inputs in whole blocks of ")
              << numbers.block() << " for such weights, got "
              << linear.getInputs() << "; try other types of weights";
     }
     if (numbers.hasGroups() && linear.getOutputs() % numbers.block() != 0) {
-      return linear.emitError("expected outputs in whole blocks of ")
+      return emitError(model::placeOf(linear, model::Subject::Outputs),
+                       "expected outputs in whole blocks of ")
              << numbers.block() << " for such weights, got "
              << linear.getOutputs() << "; try other types of weights";
     }
