@@ -121,11 +121,22 @@ static std::optional<DecodeTile> judged(const Tiling &tiling,
   return best;
 }
 
-DecodeTile Tiling::decode(OpBuilder &builder, const HeadShape &shape) const {
+bool Tiling::decodes(OpBuilder &builder, const HeadShape &shape) const {
+  return llvm::any_of(decodeTiles(shape), [&](DecodeTile tile) {
+    return !judge(*this, builder, shape, tile).empty();
+  });
+}
+
+FailureOr<DecodeTile> Tiling::decode(OpBuilder &builder,
+                                     const HeadShape &shape) const {
   SmallVector<DecodeTile> tiles = decodeTiles(shape);
   DecodeTile best = tiles.front();
   if (options.evaluate) {
-    best = judged(*this, builder, shape, tiles).value_or(best);
+    std::optional<DecodeTile> fastest = judged(*this, builder, shape, tiles);
+    if (!fastest) {
+      return failure();
+    }
+    best = *fastest;
   }
   int64_t grid = best.perUnit * target.execution.units;
   best.maxSplits = std::clamp<int64_t>(

@@ -326,6 +326,9 @@ LogicalResult GraphLowering::lower(model::AttentionOp op) {
   bind(op.getOut(), rows);
   Storage cache = storage[op.getCache()];
   narrow(shape, cache, op);
+  if (failed(library.chooseTile(op, shape, plan.isDecode))) {
+    return failure();
+  }
   bool isThere =
       cast<BufferType>(q.getType()).getElementType() == shape.queryElement();
   if (isThere) {

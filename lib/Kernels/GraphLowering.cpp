@@ -60,6 +60,7 @@ LogicalResult GraphLowering::lowerBlock(Block &block) {
 }
 
 LogicalResult GraphLowering::lowerOp(Operation *op) {
+  library.asker = op->getLoc();
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case<model::LayersOp, model::WeightOp, model::CacheOp, model::EmbedOp,
             model::NormOp, model::LinearOp, model::RopeAppendOp,

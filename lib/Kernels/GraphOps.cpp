@@ -1,6 +1,7 @@
 //===- GraphOps.cpp - The launches of each op of the model dialect --------===//
 
 #include "lib/Kernels/GraphLowering.h"
+#include "lib/Kernels/Refusals.h"
 #include "lib/Kernels/SixBits.h"
 
 using namespace mlir;
@@ -24,17 +25,6 @@ static BlockScales scalesFor(Type numbers, Value scale, const Target &target) {
       scale && cast<RankedTensorType>(scale.getType()).getRank() == 2;
   return isOfBlocks ? blockScalesOf(numbers, elementOf(scale), &target)
                     : BlockScales();
-}
-
-/// Rows of blocks are whole words of scales.
-static LogicalResult verifyWords(Operation *op, const BlockScales &scales,
-                                 int64_t columns) {
-  if (!scales || columns % scales.wordNumbers() == 0) {
-    return success();
-  }
-  return op->emitError("expected rows of a multiple of ")
-         << scales.wordNumbers() << " numbers of few bits, got " << columns
-         << "; fewer ranks or other types of weights help";
 }
 
 //===----------------------------------------------------------------------===//

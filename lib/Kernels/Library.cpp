@@ -1,7 +1,7 @@
 #include "lib/Kernels/Library.h"
-#include "lib/Kernels/Names.h"
 
-#include "llvm/ADT/StringExtras.h"
+#include "lib/Kernels/Names.h"
+#include "lib/Kernels/Refusals.h"
 
 using namespace mlir;
 using namespace modelc;
@@ -10,7 +10,7 @@ using namespace modelc::schedule;
 
 Library::Library(ModuleOp module, const Target &target,
                  const KernelOptions &options)
-    : tiling(target, options), options(options),
+    : tiling(target, options), options(options), asker(module.getLoc()),
       builder(OpBuilder::atBlockEnd(module.getBody())) {}
 
 Range Library::allRows() const {
@@ -30,32 +30,12 @@ FlatSymbolRefAttr Library::once(const Wanted &wanted, Build build) {
   if (!kernel) {
     std::string symbol = unusedSymbol(wanted.name);
     build({symbol, symbol, ""});
+    auto module = cast<ModuleOp>(builder.getBlock()->getParentOp());
+    module.lookupSymbol(symbol)->setLoc(
+        NameLoc::get(builder.getStringAttr(symbol), asker));
     kernel = FlatSymbolRefAttr::get(builder.getContext(), symbol);
   }
   return kernel;
-}
-
-/// Where no tile is left, or nothing multiplies the types.
-static LogicalResult refuse(Operation *op, const LinearShape &shape, Range rows,
-                            const Tiling &tiling) {
-  SmallVector<std::string> types = tiling.multiplied();
-  if (!tiling.multiplies(shape)) {
-    InFlightDiagnostic error =
-        op->emitError("expected operands of a type that '")
-        << tiling.target.identity.name << "' multiplies, "
-        << llvm::join(types, ", ") << ", got " << shape.element;
-    if (shape.weight) {
-      error << " by " << shape.weight;
-    }
-    if (shape.blockScales) {
-      error << " with a scale for each block of " << shape.blockScales.block;
-    }
-    return error << "; try other types of weights";
-  }
-  return op->emitError("expected a tile that the target can multiply, got "
-                       "none for operands of ")
-         << shape.element << ", " << rows.minimum << " to " << rows.maximum
-         << " rows; try other types of weights";
 }
 
 /// That the kernel serves these rows too, after those that it does.
@@ -89,11 +69,11 @@ FlatSymbolRefAttr Library::serving(Range rows, const Wanted &wanted,
   return known;
 }
 
-FailureOr<LinearVariant>
-Library::variant(Operation *op, const LinearShape &shape, Range rows) {
+FailureOr<LinearVariant> Library::variant(const LinearShape &shape,
+                                          Range rows) {
   FailureOr<Chosen<LinearTile>> chosen = tiling.linear(builder, shape, rows);
   if (failed(chosen)) {
-    return refuse(op, shape, rows, tiling);
+    return failure();
   }
   std::string name = nameOf(shape), symbol = name + nameOf(chosen->tile);
   std::string identity = identityOf(shape, chosen->tile);
@@ -121,9 +101,9 @@ FailureOr<SmallVector<LinearVariant>> Library::linear(Operation *op,
     std::string identity = identityOf(shape, rows);
     auto known = linears.find(identity);
     if (known == linears.end()) {
-      FailureOr<LinearVariant> next = variant(op, shape, rows);
+      FailureOr<LinearVariant> next = variant(shape, rows);
       if (failed(next)) {
-        return failure();
+        return refuse(op, shape, ranges, tiling, builder);
       }
       known = linears.insert({identity, *next}).first;
     }
@@ -193,7 +173,7 @@ Library::Wanted Library::ofHeads(StringRef kind, const HeadShape &shape) {
 FlatSymbolRefAttr Library::ropeAppend(const HeadShape &shape, bool isDecode,
                                       const SumParts &sums) {
   StringRef kind = isDecode ? "rope_append_decode" : "rope_append_prefill";
-  StepRange sizes = {allSequences(), {1, isDecode ? 1 : options.maxTokens}};
+  StepRange sizes = stepOf(isDecode);
   Wanted rope = ofHeads(kind, shape);
   rope.name += nameOf(sums);
   rope.identity += identityOf(sums);
@@ -206,28 +186,45 @@ FlatSymbolRefAttr Library::ropeAppend(const HeadShape &shape, bool isDecode,
 
 FlatSymbolRefAttr Library::append(const HeadShape &shape, bool isDecode) {
   StringRef kind = isDecode ? "append_decode" : "append_prefill";
-  StepRange sizes = {allSequences(), {1, isDecode ? 1 : options.maxTokens}};
+  StepRange sizes = stepOf(isDecode);
   return once(ofHeads(kind, shape), [&](const Label &label) {
     buildAppend(builder, label, shape, tiling.append(shape, isDecode), sizes);
   });
 }
 
+LogicalResult Library::chooseTile(Operation *op, const HeadShape &shape,
+                                  bool isDecode) {
+  StepRange sizes = stepOf(isDecode);
+  HeadShape keys = ofKeys(shape);
+  std::string identity = identityOf(isDecode ? keys : shape);
+  if (isDecode && !decodeTiles.contains(identity)) {
+    FailureOr<DecodeTile> tile = tiling.decode(builder, keys);
+    if (failed(tile)) {
+      return refuse(op, shape, sizes, tiling, builder);
+    }
+    decodeTiles[identity] = *tile;
+  }
+  if (!isDecode && !prefillTiles.contains(identity)) {
+    FailureOr<Chosen<PrefillTile>> tile = tiling.prefill(builder, shape, sizes);
+    if (failed(tile)) {
+      return refuse(op, shape, sizes, tiling, builder);
+    }
+    prefillTiles[identity] = *tile;
+  }
+  return success();
+}
+
 FlatSymbolRefAttr Library::prefill(const HeadShape &shape) {
-  StepRange sizes = {allSequences(), {1, options.maxTokens}};
   return once(ofHeads("attention_prefill", shape), [&](const Label &label) {
-    Chosen<PrefillTile> chosen = tiling.prefill(builder, shape, sizes);
+    const Chosen<PrefillTile> &chosen = prefillTiles.at(identityOf(shape));
     buildAttentionPrefill(builder, {label.symbol, label.op, chosen.note},
                           tiling.asMultiplied(shape, chosen.tile), chosen.tile,
-                          sizes);
+                          stepOf(/*isDecode=*/false));
   });
 }
 
 const DecodeTile &Library::decodeTile(const HeadShape &shape) {
-  auto [tile, isNew] = decodeTiles.try_emplace(identityOf(ofKeys(shape)));
-  if (isNew) {
-    tile->second = tiling.decode(builder, ofKeys(shape));
-  }
-  return tile->second;
+  return decodeTiles.at(identityOf(ofKeys(shape)));
 }
 
 FlatSymbolRefAttr Library::decodeWhole(const HeadShape &shape) {

@@ -40,6 +40,10 @@ public:
   mlir::FlatSymbolRefAttr ropeAppend(const HeadShape &shape, bool isDecode,
                                      const SumParts &sums);
   mlir::FlatSymbolRefAttr append(const HeadShape &shape, bool isDecode);
+  /// Chooses the tile of attention, which those below ask for. Fails, with a
+  /// message where the heads of `op` are stated, if the target can run none.
+  mlir::LogicalResult chooseTile(mlir::Operation *op, const HeadShape &shape,
+                                 bool isDecode);
   mlir::FlatSymbolRefAttr prefill(const HeadShape &shape);
   const DecodeTile &decodeTile(const HeadShape &shape);
   /// The kernel of a part of the keys, or of all.
@@ -57,10 +61,11 @@ public:
 
   const Tiling tiling;
   const KernelOptions &options;
+  /// Of the op for which kernels are built: what is said of one is said there.
+  mlir::Location asker;
 
 private:
-  mlir::FailureOr<LinearVariant> variant(mlir::Operation *op,
-                                         const LinearShape &shape, Range rows);
+  mlir::FailureOr<LinearVariant> variant(const LinearShape &shape, Range rows);
   using Build = llvm::function_ref<void(const Label &)>;
   /// A kernel by its family and all fields of what it is built of.
   struct Wanted {
@@ -73,12 +78,16 @@ private:
   static Wanted ofHeads(llvm::StringRef kind, const HeadShape &shape);
   std::string unusedSymbol(llvm::StringRef name);
   Range allSequences() const { return {1, options.maxSequences}; }
+  StepRange stepOf(bool isDecode) const {
+    return {allSequences(), {1, isDecode ? 1 : options.maxTokens}};
+  }
 
   mlir::OpBuilder builder;
   // By identity.
   llvm::StringMap<mlir::FlatSymbolRefAttr> kernels;
   llvm::StringMap<LinearVariant> linears;
   llvm::StringMap<DecodeTile> decodeTiles;
+  llvm::StringMap<Chosen<PrefillTile>> prefillTiles;
   llvm::StringMap<llvm::SmallVector<SumVariant>> sumVariants;
   llvm::StringSet<> symbols;
 };

@@ -329,15 +329,25 @@ splitExponentials(const Tiling &tiling, OpBuilder &builder,
   return split.second.queries ? split : best;
 }
 
-Chosen<PrefillTile> Tiling::prefill(OpBuilder &builder, const HeadShape &shape,
-                                    StepRange sizes) const {
+bool Tiling::attends(OpBuilder &builder, const HeadShape &shape,
+                     StepRange sizes) const {
+  return !options.evaluate ||
+         (decodes(builder, shape) &&
+          llvm::any_of(candidates(shape), [&](const PrefillTile &tile) {
+            return succeeded(judge(*this, builder, shape, tile, sizes)[0]);
+          }));
+}
+
+FailureOr<Chosen<PrefillTile>> Tiling::prefill(OpBuilder &builder,
+                                               const HeadShape &shape,
+                                               StepRange sizes) const {
   // A model has one shape of heads: all are judged.
   SmallVector<PrefillTile> tiles = candidates(shape);
   for (PrefillTile &tile : tiles) {
     tile.headsTogether = headsTogether(shape, sizes);
   }
-  if (!options.evaluate || tiles.size() == 1) {
-    return {tiles[0], describe(tiles[0])};
+  if (!options.evaluate) {
+    return Chosen<PrefillTile>{tiles[0], describe(tiles[0])};
   }
   SmallVector<std::pair<double, PrefillTile>> judged;
   for (auto [judgement, tile] :
@@ -347,7 +357,7 @@ Chosen<PrefillTile> Tiling::prefill(OpBuilder &builder, const HeadShape &shape,
     }
   }
   if (judged.empty()) {
-    return {tiles.back(), describe(tiles.back())};
+    return failure();
   }
   // Equals stay in the order of the candidates.
   auto isFaster = [](auto &a, auto &b) { return a.first < b.first; };
@@ -368,5 +378,5 @@ Chosen<PrefillTile> Tiling::prefill(OpBuilder &builder, const HeadShape &shape,
     note += "; next " + timed(*std::min_element(judged.begin() + 1,
                                                 judged.end(), isFaster));
   }
-  return {judged[0].second, note};
+  return Chosen<PrefillTile>{judged[0].second, note};
 }

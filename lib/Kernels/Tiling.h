@@ -123,11 +123,17 @@ public:
   /// memory transposes them.
   HeadShape asMultiplied(HeadShape shape, const PrefillTile &tile) const;
   /// The best candidate. `builder` is where kernels may be built for a moment.
-  Chosen<PrefillTile> prefill(mlir::OpBuilder &builder, const HeadShape &shape,
-                              StepRange sizes) const;
+  llvm::FailureOr<Chosen<PrefillTile>> prefill(mlir::OpBuilder &builder,
+                                               const HeadShape &shape,
+                                               StepRange sizes) const;
   /// Candidates in order, most keys first.
   llvm::SmallVector<DecodeTile> decodeTiles(const HeadShape &shape) const;
-  DecodeTile decode(mlir::OpBuilder &builder, const HeadShape &shape) const;
+  llvm::FailureOr<DecodeTile> decode(mlir::OpBuilder &builder,
+                                     const HeadShape &shape) const;
+  /// Whether prompts and decode steps have a tile that the target can run; yes
+  /// where nobody judges.
+  bool attends(mlir::OpBuilder &builder, const HeadShape &shape,
+               StepRange sizes) const;
   SampleTile sample(const SampleShape &shape) const;
 
   /// Workgroups that fill the machine twice.
@@ -171,6 +177,7 @@ private:
                  const MmaRow &row) const;
   bool holdsOperands(const HeadShape &shape, const PrefillTile &tile,
                      const MmaRow &row) const;
+  bool decodes(mlir::OpBuilder &builder, const HeadShape &shape) const;
   int64_t registersOfAttention(const HeadShape &shape, int64_t queries,
                                int64_t keys, int64_t waves) const;
   llvm::SmallVector<PrefillTile> waveTiles(const HeadShape &shape) const;

@@ -37,7 +37,7 @@ model.graph @decode(%tokens: tensor<?xi32>, %batch: !model.batch) -> tensor<?x51
 model.graph @decode(%tokens: tensor<?xi32>, %batch: !model.batch) -> tensor<?x96xf4E2M1FN> attributes {phase = #model.phase<decode>} {
   %table = model.weight ["table"] : tensor<2x96xbf16>
   %x = model.embed %tokens, %table : tensor<?xi32>, tensor<2x96xbf16> -> tensor<?x96xbf16>
-  // expected-error @+1 {{expected rows of a multiple of 128 numbers of few bits, got 96; fewer ranks or other types of weights help}}
+  // expected-error @+1 {{expected rows of a multiple of 128 numbers with scales of blocks, got 96; try 128, or other types of weights}}
   %q, %s = model.quantise %x : tensor<?x96xbf16> -> tensor<?x96xf4E2M1FN> scale tensor<?x3xf8E8M0FNU>
   model.return %q : tensor<?x96xf4E2M1FN>
 }
@@ -48,7 +48,7 @@ model.graph @decode(%tokens: tensor<?xi32>, %batch: !model.batch) -> tensor<?x19
   %table = model.weight ["table"] : tensor<2x192xbf16>
   %x = model.embed %tokens, %table : tensor<?xi32>, tensor<2x192xbf16> -> tensor<?x192xbf16>
   %n = model.weight ["norm"] : tensor<192xbf16>
-  // expected-error @+1 {{expected rows of a multiple of 128 numbers of few bits, got 192; fewer ranks or other types of weights help}}
+  // expected-error @+1 {{expected rows of a multiple of 128 numbers with scales of blocks, got 192; try 128 or 256, or other types of weights}}
   %q, %s = model.norm %x, %n eps 1.0e-5 : tensor<?x192xbf16>, tensor<192xbf16> -> tensor<?x192xf4E2M1FN> scale tensor<?x6xf8E8M0FNU>
   model.return %q : tensor<?x192xf4E2M1FN>
 }
