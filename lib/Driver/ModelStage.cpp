@@ -73,7 +73,8 @@ modelc::boundPhases(ModuleOp input, const CompileOptions &options) {
              << " beside the other phase's; 'modelc --emit=model' prints both";
     }
     if (int64_t(graph.getRanks()) != options.tensorParallel) {
-      return graph.emitError("expected --tp=")
+      return emitError(model::placeOf(graph, model::Subject::Ranks),
+                       "expected --tp=")
              << graph.getRanks() << ", the ranks of this graph, got --tp="
              << options.tensorParallel;
     }

@@ -211,8 +211,9 @@ struct Quantise : public impl::ModelQuantiseBase<Quantise> {
       auto cache =
           append ? append.getCache().getDefiningOp<model::CacheOp>() : nullptr;
       if (!cache || !cache.getKScale()) {
-        attention.emitError("expected a cache of 8 bits that the layer fills "
-                            "beside queries of 8; try kv=fp8");
+        emitError(model::placeOf(attention, model::Subject::Queries),
+                  "expected a cache of 8 bits that the layer fills beside "
+                  "queries of 8; try kv=fp8");
         return WalkResult::interrupt();
       }
       OpBuilder builder(cache);
@@ -225,7 +226,8 @@ struct Quantise : public impl::ModelQuantiseBase<Quantise> {
 
   LogicalResult quantiseLinears() {
     if (weights == Precision::Bf16) {
-      return getOperation().emitError(
+      return emitError(
+          model::placeOf(getOperation(), model::Subject::Activations),
           "expected weights of 8 bits or fewer beside "
           "inputs of 8; try weights=mxfp4");
     }
@@ -233,7 +235,8 @@ struct Quantise : public impl::ModelQuantiseBase<Quantise> {
                       weights == Precision::Mxfp6 ||
                       weights == Precision::Mxfp4;
     if (!takesEight && inputs != Precision::Bf16) {
-      return getOperation().emitError(
+      return emitError(
+          model::placeOf(getOperation(), model::Subject::Activations),
           "expected inputs of the type of the weights beside weights in NVFP4 "
           "or of 8 bits with scales of blocks; try weights=mxfp4");
     }
