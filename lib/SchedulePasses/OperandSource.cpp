@@ -12,6 +12,9 @@ using namespace modelc::schedule;
 constexpr int64_t kWidestSpanBytes = 128;
 /// Rows that one box may have.
 constexpr int64_t kMostBoxRows = 256;
+/// Bytes that rows of a buffer of boxes are whole multiples of (CUDA driver
+/// API, cuTensorMapEncodeTiled: globalStrides).
+constexpr int64_t kBoxRowBytes = 16;
 
 bool modelc::isCopyable(LoadOp load, const Target &target) {
   auto buffer = cast<BufferType>(load.getSource().getType());
@@ -55,12 +58,21 @@ static LoadOp loadForMatrixUnit(Value operand, const Target &target) {
              : LoadOp();
 }
 
+/// Whether the copy unit can be told how far apart the rows of the buffer lie.
+static bool hasRowsOfBoxes(LoadOp load) {
+  auto buffer = cast<BufferType>(load.getSource().getType());
+  int64_t columns = buffer.getShape().back();
+  int64_t bits = cast<TileType>(load.getResult().getType()).getElementBits();
+  return ShapedType::isDynamic(columns) ||
+         columns * bits % (kBoxRowBytes * 8) == 0;
+}
+
 bool modelc::isBox(Value operand, const Target &target) {
   LoadOp load = loadForMatrixUnit(operand, target);
   return load && target.copy.boxes && !load.getRows() && !load.getPageTable() &&
          !load.getDims() &&
          cast<BufferType>(load.getSource().getType()).getRank() == 2 &&
-         llvm::all_of(load.getValid(), isKnownToHost) &&
+         hasRowsOfBoxes(load) && llvm::all_of(load.getValid(), isKnownToHost) &&
          cast<TileType>(operand.getType()).getRows() <= kMostBoxRows;
 }
 
