@@ -32,7 +32,7 @@ public:
 private:
   static DialectRegistry dialects();
   LogicalResult readModel();
-  void placeFlags(bool hasWeights);
+  void placeFlags(const CompileOptions &given);
   int readTarget();
   void warnOfLength();
   int lower();
@@ -59,15 +59,15 @@ DialectRegistry Compilation::dialects() {
   return registry;
 }
 
-/// What flags say of a graph is stated there, unless its file states it.
-void Compilation::placeFlags(bool hasWeights) {
+/// What the flags given say of a graph is stated there, unless its file does.
+void Compilation::placeFlags(const CompileOptions &given) {
   using model::Subject;
   std::string ranks = std::to_string(options.tensorParallel);
   const std::tuple<Subject, bool, std::string> flags[] = {
-      {Subject::Weights, hasWeights, "--weights=" + options.weights},
+      {Subject::Weights, !given.weights.empty(), "--weights=" + given.weights},
       {Subject::Activations, options.activations != "weights",
        "--activations=" + options.activations},
-      {Subject::Cache, options.cache != "bf16", "--kv=" + options.cache},
+      {Subject::Cache, !given.cache.empty(), "--kv=" + given.cache},
       {Subject::Queries, options.queries != "bf16",
        "--queries=" + options.queries},
       {Subject::Ranks, options.tensorParallel > 1, "--tp=" + ranks}};
@@ -83,7 +83,7 @@ void Compilation::placeFlags(bool hasWeights) {
 }
 
 LogicalResult Compilation::readModel() {
-  const bool hasWeights = !options.weights.empty();
+  const CompileOptions given = options;
   ImportOptions import;
   import.weights = &options.weights;
   import.cache = &options.cache;
@@ -100,7 +100,7 @@ LogicalResult Compilation::readModel() {
     return imported->emitError("expected a model.graph, found none");
   }
   graph = *graphs.begin();
-  placeFlags(hasWeights);
+  placeFlags(given);
   return success();
 }
 

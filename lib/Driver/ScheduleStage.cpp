@@ -85,29 +85,6 @@ static FailureOr<Judgement> judge(const KernelSequence &kernels,
   return judgement;
 }
 
-/// Brings a kernel to its final form. That none is possible is said once, at
-/// the op that asked for it: the schedule is not what the user wrote.
-static LogicalResult finish(schedule::KernelOp kernel,
-                            const KernelFinisher &finisher,
-                            const Target &target,
-                            const CompileOptions &options) {
-  std::string why;
-  {
-    ScopedDiagnosticHandler first(kernel->getContext(), [&](Diagnostic &said) {
-      why = why.empty() ? said.str() : why;
-      return success();
-    });
-    // Proofs change no kernel, and none of an estimate alone leaves.
-    if (succeeded(options.wantsEstimateOnly() ? finisher.finishUnproven(kernel)
-                                              : finisher.finish(kernel))) {
-      return success();
-    }
-  }
-  return emitError(kernel.getLoc(), "expected sizes and types of which '")
-         << target.identity.name << "' runs a kernel, got '"
-         << kernel.getSymName() << "': " << why;
-}
-
 int64_t modelc::maxStepTokens(const RequestShape &workload) {
   return std::max(kMaxStepTokens, workload.inputLength);
 }
@@ -135,6 +112,30 @@ static LogicalResult finish(schedule::KernelOp kernel,
     return isFinal ? success() : finisher.finishUnproven(kernel);
   }
   return isFinal ? proveWaits(kernel, target) : finisher.finish(kernel);
+}
+
+/// The same of a kernel that this run has made: that it has no final form is
+/// said once, at the op that asked for it, as the user wrote no schedule.
+static LogicalResult finishMade(schedule::KernelOp kernel,
+                                const KernelFinisher &finisher,
+                                const Target &target,
+                                const CompileOptions &options) {
+  if (kernel.getStage() == schedule::Stage::Final) {
+    return finish(kernel, finisher, target, options);
+  }
+  std::string why;
+  {
+    ScopedDiagnosticHandler first(kernel->getContext(), [&](Diagnostic &said) {
+      why = why.empty() ? said.str() : why;
+      return success();
+    });
+    if (succeeded(finish(kernel, finisher, target, options))) {
+      return success();
+    }
+  }
+  return emitError(kernel.getLoc(), "expected sizes and types of which '")
+         << target.identity.name << "' runs a kernel, got '"
+         << kernel.getSymName() << "': " << why;
 }
 
 FailureOr<OwningOpRef<ModuleOp>>
@@ -175,7 +176,7 @@ modelc::lowerToFinalSchedule(ModuleOp phases, const Target &target,
     return failure();
   }
   for (schedule::KernelOp kernel : module->getOps<schedule::KernelOp>()) {
-    if (failed(finish(kernel, finisher, target, options))) {
+    if (failed(finishMade(kernel, finisher, target, options))) {
       return failure();
     }
   }

@@ -40,7 +40,7 @@ static void setWeights(Source &source, const Wishes &wishes, Place place,
                                    ", as config.json says, got " + word);
   }
   weights = word;
-  reader.getSource().weightsPlace = reader.location(key);
+  source.weightsPlace = source.location(place);
 }
 
 /// The same of the cache, which has another type where the user says so.
@@ -104,7 +104,9 @@ static void readSidecar(Source &source, const Wishes &wishes) {
   }
   top.rejectOthers();
   source.failed |= other.failed;
-  source.weightsPlace = other.weightsPlace;
+  if (other.weightsPlace) {
+    source.weightsPlace = other.weightsPlace;
+  }
 }
 
 void modelc::readQuantisation(TableReader &config) {

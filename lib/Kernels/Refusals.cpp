@@ -74,11 +74,15 @@ static LogicalResult refuseTypes(Operation *op, const LinearShape &shape,
                                                       : "activations");
 }
 
-/// Whether a linear reads a part of the inputs that its weight has.
+/// Whether a linear reads a part of the inputs: its weight is cut along them.
 static bool readsPart(Operation *op) {
-  return llvm::any_of(op->getUsers(), [](Operation *user) {
-    return isa<model::AllReduceOp>(user);
-  });
+  auto linear = dyn_cast<model::LinearOp>(op);
+  auto weight = linear ? linear.getWeight().getDefiningOp<model::WeightOp>()
+                       : model::WeightOp();
+  return weight &&
+         llvm::any_of(weight.getSources(), [](model::SourceAttr source) {
+           return source.getDim() == 1 && source.getParts() > 1;
+         });
 }
 
 LogicalResult modelc::kernels::refuse(Operation *op, const LinearShape &shape,
@@ -139,10 +143,8 @@ LogicalResult modelc::kernels::verifyWords(Operation *op,
   }
   near.push_back(llvm::alignTo(columns, word));
   int64_t ranks = op->getParentOfType<model::GraphOp>().getRanks();
-  Operation *reader = isa<model::QuantiseOp>(op) && !op->use_empty()
-                          ? *op->getUsers().begin()
-                          : op;
-  bool isPart = ranks > 1 && readsPart(reader) && columns * ranks % word == 0;
+  bool isOfPart = readsPart(op) || llvm::any_of(op->getUsers(), readsPart);
+  bool isPart = ranks > 1 && isOfPart && columns * ranks % word == 0;
   model::Subject subject =
       isPart ? model::Subject::Ranks : model::Subject::Inputs;
   return emitError(model::placeOf(op, subject),
