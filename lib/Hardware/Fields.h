@@ -97,6 +97,9 @@ llvm::LogicalResult readValue(const Node &node, llvm::StringRef unit,
 /// a package.
 bool isPlainText(llvm::StringRef text);
 
+/// A number as files spell it.
+std::string printNumber(double value);
+
 /// What is wrong with numbers, or empty.
 std::string checkBound(double value, Bound bound, llvm::StringRef unit);
 template <typename T>

@@ -29,18 +29,12 @@ struct Relations {
   void expectAtMost(double value, const char *key, double most,
                     const char *other) {
     expect(value <= most, {key, other},
-           "of at most " + llvm::Twine(other) + ", " + number(most),
-           number(value));
+           "of at most " + llvm::Twine(other) + ", " + printNumber(most),
+           printNumber(value));
   }
   void expectPowerOfTwo(int64_t value, const char *key) {
     expect(llvm::isPowerOf2_64(value), {key}, "to be a power of two",
            llvm::Twine(value));
-  }
-  static std::string number(double value) {
-    Node node;
-    node.kind = Node::Kind::Float;
-    node.number = value;
-    return node.print();
   }
 };
 } // namespace

@@ -1,8 +1,6 @@
 #include "lib/Hardware/Fields.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/Format.h"
-#include "llvm/Support/raw_ostream.h"
 #include <cmath>
 
 namespace modelc {
@@ -92,16 +90,20 @@ bool isPlainText(llvm::StringRef text) {
   });
 }
 
-/// "0.001 to 1e+09 B/clk"
+std::string printNumber(double value) {
+  Node node;
+  node.kind = Node::Kind::Float;
+  node.number = value;
+  return node.print();
+}
+
+/// "0.001 to 1000000000 B/clk"
 std::string checkBound(double value, Bound bound, llvm::StringRef unit) {
   if (value >= bound.least && value <= bound.most) { // a NaN is neither
     return "";
   }
-  std::string text;
-  llvm::raw_string_ostream(text)
-      << "expected " << llvm::format("%g to %g", bound.least, bound.most)
-      << (unit.empty() ? "" : " ") << unit;
-  return text;
+  return "expected " + printNumber(bound.least) + " to " +
+         printNumber(bound.most) + (unit.empty() ? "" : " ") + unit.str();
 }
 
 template <typename T>

@@ -15,11 +15,15 @@ HUGE = 1 << 30
 targets = itertools.cycle(["b200", "h200", "mi300x", "mi355x"])
 weights = itertools.cycle(["bf16", "fp8", "mxfp4"])
 ranks = itertools.cycle([1, 2, 4])
-facts = ["price.per_hour.hyperscaler=1e24 $/h", "price.per_hour.hyperscaler=0 $/h",
-         "power.pue=1e24", "power.idle=0 W", "power.tdp=1e-20 W", "launch.gap=1e20 s",
-         "memory.bandwidth=1e-20 B/s", "memory.bandwidth=1e24 B/s", "clock.boost=1e-20 Hz",
-         "clock.boost=1e24 Hz", "power.per_byte_memory=1e24 J/B", "efficiency.read=1e-20",
-         "memory.bandwidth=1e300 B/s", "power.idle=1e-300 W"]
+# The ends of what the table of facts takes, and numbers beyond.
+facts = ["price.per_hour.hyperscaler=1e6 $/h", "price.per_hour.hyperscaler=0 $/h",
+         "power.pue=100", "power.idle=0 W", "power.tdp=1e7 W", "launch.gap=1e4 s",
+         "memory.bandwidth=1 B/s", "memory.bandwidth=1e18 B/s", "clock.boost=1 Hz",
+         "clock.boost=1e12 Hz", "power.per_byte_memory=1 J/B", "efficiency.read=1e-6"]
+beyond = ["price.per_hour.hyperscaler=1e24 $/h", "power.pue=1e24", "power.tdp=1e-20 W",
+          "launch.gap=1e20 s", "memory.bandwidth=1e-20 B/s", "memory.bandwidth=1e24 B/s",
+          "clock.boost=1e-20 Hz", "clock.boost=1e24 Hz", "power.per_byte_memory=1e24 J/B",
+          "efficiency.read=1e-20", "memory.bandwidth=1e300 B/s"]
 
 
 def refuse(constant):
@@ -82,4 +86,6 @@ for isl, osl, batch in [(HUGE, 1, 1), (1, HUGE, 1), (1, 1, HUGE), (HUGE, HUGE, H
     assert check(options, osl) == 0, options
 for fact in facts:
     estimated += check(["--isl=100", "--osl=10", "--target=h200", f"--set={fact}"], 10)
+for fact in beyond:
+    assert check(["--isl=100", "--osl=10", "--target=h200", f"--set={fact}"], 10) == 0, fact
 print("estimated", estimated)
