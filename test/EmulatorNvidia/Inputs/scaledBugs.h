@@ -39,12 +39,10 @@ struct OtherInstruction : Tcgen05Mxf4 {
   }
 };
 
-/// Words of scales with another distance of eight rows, or as if swizzled.
+/// Words of scales with another distance of eight rows, or as if swizzled, by
+/// the one thread that runs the loop.
 template <uint32_t Stride, Swizzle Order, int Words, int Rows, class S>
 TILE void copyOtherScales(ScalesPlace<Words, Rows> to, Place<S> from) {
-  if (!isIssuer<Callers::All>()) {
-    return;
-  }
   tensorFenceAfter();
   repeat<Words>([&](auto word) INLINE {
     tensorCopyScales(to.at(word.value, 0),
