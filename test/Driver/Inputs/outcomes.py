@@ -33,7 +33,7 @@ def compile(model, target):
 
 def main():
     targets = subprocess.run(["modelc", "targets"], capture_output=True, text=True, check=True)
-    names = [line.split()[0] for line in targets.stdout.splitlines()]
+    names = [line.split()[0] for line in targets.stdout.splitlines()[1:]]
     models = sorted(path.stem for path in pathlib.Path(sys.argv[1]).glob("*.toml"))
     pairs = [(model, target) for model in models for target in names]
     with concurrent.futures.ThreadPoolExecutor(min(2, os.cpu_count())) as pool:
