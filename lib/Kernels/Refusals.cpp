@@ -172,18 +172,17 @@ static int64_t leastColumns(const Target &target, Type element) {
   return least;
 }
 
-/// "16, 32, ... to 512" where each is as far from the next, else all.
+/// "multiples of 16 up to 512" where they are that, else all.
 static std::string listSizes(ArrayRef<int64_t> sizes) {
   SmallVector<std::string> words;
-  for (int64_t size : sizes) {
+  bool areMultiples = sizes.size() > 3;
+  for (auto [i, size] : llvm::enumerate(sizes)) {
     words.push_back(std::to_string(size));
+    areMultiples &= size == int64_t(i + 1) * sizes.front();
   }
-  bool isEven = sizes.size() > 3;
-  for (size_t i = 2; i < sizes.size(); ++i) {
-    isEven &= sizes[i] - sizes[i - 1] == sizes[1] - sizes[0];
-  }
-  return isEven ? words[0] + ", " + words[1] + ", ... to " + words.back()
-                : llvm::join(words, ", ");
+  return areMultiples
+             ? "multiples of " + words.front() + " up to " + words.back()
+             : llvm::join(words, ", ");
 }
 
 /// The sizes up to some multiples of what instructions take that work.
