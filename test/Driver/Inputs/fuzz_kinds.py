@@ -10,7 +10,7 @@ WORKLOAD = ["--isl=32", "--osl=32", "--batch=2"]
 MODEL_USES = [["--target=mi355x", *WORKLOAD, "-o", "out"],
               ["--target=mi355x", *WORKLOAD, "--tp=2", "--json"],
               ["--target=h200", "--isl=100", "--osl=7", "--batch=3", "--weights=fp8", "--kv=fp8", "-o", "out"],
-              ["--target=b200", "--isl=5", "--osl=3", "--batch=1", "--json"],
+              ["--target=b200", "--isl=5", "--osl=1", "--batch=1", "--json"],
               ["--target=b200", *WORKLOAD, "--weights=nvfp4", "--emit=source"],
               ["--target=mi300x", *WORKLOAD, "--weights=fp8_block", "--csv"],
               ["--emit=model"]]
