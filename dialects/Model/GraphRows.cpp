@@ -164,27 +164,53 @@ static std::string shapeOfSource(WeightOp weight) {
   return text;
 }
 
-/// A tensor of the checkpoint has one shape.
-static LogicalResult checkShapes(GraphOp graph) {
-  llvm::StringMap<WeightOp> known;
-  WalkResult walk = graph.walk([&](WeightOp weight) {
-    std::string shape = shapeOfSource(weight);
-    if (shape.empty()) {
-      return WalkResult::advance();
-    }
-    StringRef name = (*weight.getSources().begin()).getName().getValue();
-    WeightOp first = known.try_emplace(name, weight).first->second;
-    std::string before = shapeOfSource(first);
-    if (shape == before) {
-      return WalkResult::advance();
+/// Whether two weights of one name read one tensor: those of layers do where
+/// they are of the same layers.
+static bool readOneTensor(StringRef name, WeightOp a, WeightOp b) {
+  auto first = a->getParentOfType<LayersOp>(),
+       second = b->getParentOfType<LayersOp>();
+  if (!name.contains(kLayerPlaceholder) || !first || !second) {
+    return true;
+  }
+  auto begin = [](LayersOp layers) { return int64_t(layers.getFirst()); };
+  auto end = [&](LayersOp layers) {
+    return begin(layers) + int64_t(layers.getCount());
+  };
+  return begin(first) < end(second) && begin(second) < end(first);
+}
+
+static LogicalResult checkShape(WeightOp weight, StringRef name,
+                                ArrayRef<WeightOp> others) {
+  for (WeightOp other : others) {
+    std::string shape = shapeOfSource(weight), before = shapeOfSource(other);
+    if (shape == before || !readOneTensor(name, weight, other)) {
+      continue;
     }
     InFlightDiagnostic error = weight.emitError("expected '")
                                << name << "' to have one shape, got " << before
                                << " and " << shape;
-    error.attachNote(first.getLoc()) << "the first is read here";
-    return WalkResult::interrupt();
-  });
-  return failure(walk.wasInterrupted());
+    error.attachNote(other.getLoc()) << "the first is read here";
+    return error;
+  }
+  return success();
+}
+
+/// A tensor of the checkpoint has one shape.
+static LogicalResult checkShapes(GraphOp graph) {
+  llvm::StringMap<SmallVector<WeightOp, 1>> known;
+  return success(!graph
+                      .walk([&](WeightOp weight) {
+                        if (shapeOfSource(weight).empty()) {
+                          return WalkResult::advance();
+                        }
+                        StringRef name =
+                            (*weight.getSources().begin()).getName().getValue();
+                        SmallVector<WeightOp, 1> &others = known[name];
+                        LogicalResult fits = checkShape(weight, name, others);
+                        others.push_back(weight);
+                        return WalkResult(fits);
+                      })
+                      .wasInterrupted());
 }
 
 LogicalResult GraphOp::verifyRegions() {

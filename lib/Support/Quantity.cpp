@@ -55,8 +55,8 @@ static constexpr Prefix kDecimal[] = {
     {"T", 1e12},  {"P", 1e15}, {"E", 1e18},
 };
 static constexpr Prefix kBinary[] = {
-    {"", 1},        {"Ki", 0x1p10}, {"Mi", 0x1p20},
-    {"Gi", 0x1p30}, {"Ti", 0x1p40}, {"Pi", 0x1p50},
+    {"", 1},        {"Ki", 0x1p10}, {"Mi", 0x1p20}, {"Gi", 0x1p30},
+    {"Ti", 0x1p40}, {"Pi", 0x1p50}, {"Ei", 0x1p60},
 };
 
 static std::optional<Quantity> parseUnit(llvm::StringRef name) {

@@ -35,9 +35,9 @@ schedule.kernel @scaled(%a: !schedule.buffer<?x512xvector<2xf4E2M1FN>>, %b: !sch
     // TEXT: const ScalesPlace<4, 128> sInTensor{tensor + 256};
     // TEXT: copyPackedBox<OneThread>(sRing[
     // TEXT: waitFor(full[step]);
-    // TEXT-NEXT: copyScales(sInTensor, sRing[step]);
-    // TEXT-NEXT: copyScales(tInTensor, tRing[step]);
-    // TEXT-NEXT: mma<Tcgen05Nvf4>(product, aRing[step], bRing[step], sInTensor, tInTensor, step > 0);
+    // TEXT-NEXT: copyScales<OneThread>(sInTensor, sRing[step]);
+    // TEXT-NEXT: copyScales<OneThread>(tInTensor, tRing[step]);
+    // TEXT-NEXT: mma<OneThread, Tcgen05Nvf4>(product, aRing[step], bRing[step], sInTensor, tInTensor, step > 0);
     // PTX-COUNT-12: tcgen05.cp.cta_group::1.32x128b.warpx4
     // PTX-COUNT-4: tcgen05.mma.cta_group::1.kind::mxf4nvf4.block_scale.scale_vec::4X
     // PTX: tcgen05.commit
