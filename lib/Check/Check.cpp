@@ -2,8 +2,8 @@
 
 #include "lib/Check/Check.h"
 #include "lib/Check/Buffers.h"
-#include "lib/Check/Machine.h"
-#include "lib/Check/PtxCase.h"
+#include "lib/Check/Machine/Machine.h"
+#include "lib/Check/Ptx/PtxCase.h"
 #include "lib/Support/Support.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/CommandLine.h"

@@ -1,10 +1,10 @@
 //===- Estimate.cpp - Bound and expectation of one launch -----------------===//
 
 #include "dialects/Schedule/Schedule.h"
-#include "lib/Cost/Early.h"
 #include "lib/Cost/Evidence.h"
-#include "lib/Cost/Launched.h"
-#include "lib/Cost/TimeTerm.h"
+#include "lib/Cost/Time/Early.h"
+#include "lib/Cost/Time/Launched.h"
+#include "lib/Cost/Time/TimeTerm.h"
 
 namespace modelc {
 

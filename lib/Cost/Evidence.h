@@ -3,7 +3,7 @@
 #ifndef LIB_COST_EVIDENCE_H
 #define LIB_COST_EVIDENCE_H
 
-#include "lib/Cost/Launched.h"
+#include "lib/Cost/Time/Launched.h"
 
 namespace modelc {
 

@@ -2,10 +2,10 @@
 
 #include "dialects/Schedule/Schedule.h"
 #include "lib/Cost/Cost.h"
-#include "lib/Cost/Early.h"
-#include "lib/Cost/Expressions.h"
-#include "lib/Cost/Iterations.h"
-#include "lib/Cost/KnownLaunches.h"
+#include "lib/Cost/Read/Expressions.h"
+#include "lib/Cost/Read/Iterations.h"
+#include "lib/Cost/Read/KnownLaunches.h"
+#include "lib/Cost/Time/Early.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/TypeSwitch.h"
 

@@ -10,7 +10,7 @@
 #ifndef LIB_KERNELS_FAMILIES_H
 #define LIB_KERNELS_FAMILIES_H
 
-#include "lib/Kernels/BlockScales.h"
+#include "lib/Kernels/Rows/BlockScales.h"
 
 namespace modelc::kernels {
 

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "lib/Kernels/Formats.h"
 #include "lib/Kernels/KernelBuilder.h"
+#include "lib/Kernels/Rows/Formats.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"

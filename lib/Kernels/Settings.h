@@ -8,7 +8,7 @@
 #define LIB_KERNELS_SETTINGS_H
 
 #include "lib/Kernels/Fields.h"
-#include "lib/Kernels/Formats.h"
+#include "lib/Kernels/Rows/Formats.h"
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/StringExtras.h"

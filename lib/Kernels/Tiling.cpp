@@ -2,7 +2,7 @@
 
 #include "lib/Kernels/Tiling.h"
 
-#include "lib/Kernels/SixBits.h"
+#include "lib/Kernels/Rows/SixBits.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 //===- ChooseInstruction.cpp - A row of [[mma]] for every mma -------------===//
 
+#include "lib/SchedulePasses/Layouts/MmaLayouts.h"
 #include "lib/SchedulePasses/Machine.h"
-#include "lib/SchedulePasses/MmaLayouts.h"
-#include "lib/SchedulePasses/OperandSource.h"
+#include "lib/SchedulePasses/Placement/OperandSource.h"
 #include "lib/SchedulePasses/SchedulePasses.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -11,8 +11,8 @@ import sys
 
 # Sources whose numbers nobody reads back: tables, messages, notes of a schedule.
 FOR_PEOPLE = {
-    "lib/Driver/Accuracy.cpp", "lib/Driver/Peak.cpp", "lib/Driver/Search.cpp", "lib/Emit/Package.cpp",
-    "lib/Kernels/LinearChoice.cpp", "lib/Kernels/PrefillTiling.cpp", "lib/Report/Text.cpp", "lib/Support/Quantity.cpp",
+    "lib/Driver/Bench/Accuracy.cpp", "lib/Driver/Bench/Peak.cpp", "lib/Driver/Bench/Search.cpp", "lib/Emit/Package/Package.cpp",
+    "lib/Kernels/Linear/LinearChoice.cpp", "lib/Kernels/Attention/PrefillTiling.cpp", "lib/Report/Text.cpp", "lib/Support/Quantity.cpp",
 }
 HOME = "lib/Text/Numbers.cpp"  # of exactNumber
 # What prints the digits of a number: its symbol, and a function that is planted to be found.
@@ -47,7 +47,7 @@ def cutting(paths):
 
 
 def source_of(build, path):
-    """build/lib/Emit/CMakeFiles/ModelcEmit.dir/Host.cpp is lib/Emit/Host.cpp."""
+    """build/lib/Emit/CMakeFiles/ModelcEmit.dir/Host.cpp is lib/Emit/Host/Host.cpp."""
     return re.sub(r"CMakeFiles/\w+\.dir/", "", pathlib.Path(path).relative_to(build).as_posix())
 
 

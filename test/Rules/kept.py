@@ -1,4 +1,4 @@
-"""kept.py MODELC SOURCE_ROOT OUT: what modelc makes of eight dense cases on every target.
+"""kept.py MODELC SOURCE_ROOT OUT [TARGET...]: what modelc makes of eight dense cases on these targets, else on all.
 
 Writes the final schedules, the emitted sources and the estimate of each case and target
 below OUT, a refusal with its message. A change that restructures leaves all of it as it
@@ -45,7 +45,8 @@ def record(modelc, root, out, target, case, stage):
 
 def main():
     modelc, root, out = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
-    work = [(target, case, stage) for target in targets(root) for case in CASES
+    names = sys.argv[4:] or targets(root)
+    work = [(target, case, stage) for target in names for case in CASES
             for stage in STAGES]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         done = list(pool.map(lambda item: record(modelc, root, out, *item), work))

@@ -4,7 +4,7 @@ A literal of C++ that opens a quote or a comment closes it: what lies between co
 
 import re
 
-PRINTERS = ("lib/Emit", "lib/Import/Export*", "lib/Kernels/Graph*")
+PRINTERS = ("lib/Emit", "lib/Import/Export*", "lib/Kernels/Graph")
 COMMENT_OR_TEXT = re.compile(r'//[^\n]*|R"\((?:.|\n)*?\)"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\])*\'')
 # Functions that look for a quote and print none.
 READS = re.compile(r"(consume_front|consume_back|contains|trim|ltrim|rtrim|split|rsplit|find\w*|starts_with|ends_with)\($")

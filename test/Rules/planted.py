@@ -25,23 +25,23 @@ PLANTED = [
      'def SyncOp : ScheduleOp<"sync">', "schedule.sync: occupies a unit, expected SyncOp::getWork"),
     ("ops-complete", OPS, "schedule.relayout %x", "schedule.load %x",
      "schedule.relayout: expected an example"),
-    ("ops-complete", "lib/Emit/Loops.cpp", ".Case<ReduceOp>", ".Case<MapOp>",
+    ("ops-complete", "lib/Emit/Kernel/Loops.cpp", ".Case<ReduceOp>", ".Case<MapOp>",
      "schedule.reduce: expected a spelling in lib/Emit"),
-    ("ops-complete", "lib/Emit/HostPlanText.cpp", ".Case<CollectiveOp>", ".Case<LoopOp>", "schedule.collective: expected a spelling"),
+    ("ops-complete", "lib/Emit/Host/HostPlanText.cpp", ".Case<CollectiveOp>", ".Case<LoopOp>", "schedule.collective: expected a spelling"),
     ("ops-complete", "dialects/Schedule/Work.cpp", "ReduceOp::getWork()", "ReduceOp::work()",
      "schedule.reduce: occupies a unit"),
     ("ops-complete", MODEL_OPS, "#endif",
      'def Model_ScanOp : Model_Op<"scan", [Pure]> {\n}\n#endif',
      "model.scan: expected a lowering"),
-    ("ops-complete", "lib/Kernels/GraphLowering.cpp", "model::SwigluOp, model::AddOp,",
+    ("ops-complete", "lib/Kernels/Graph/GraphLowering.cpp", "model::SwigluOp, model::AddOp,",
      "model::SwigluOp,", "model.add: expected a lowering"),
-    ("pasted", "lib/Emit/HostPlanText.cpp", "cString(op.getLabel().value_or(choice.opName))",
+    ("pasted", "lib/Emit/Host/HostPlanText.cpp", "cString(op.getLabel().value_or(choice.opName))",
      '"\\"" << op.getLabel().value_or(choice.opName) << "\\""', "text is pasted between quotes"),
-    ("pasted", "lib/Emit/HostLaunchers.cpp", 'lineComment(guardText(kernel.op) + ".")',
+    ("pasted", "lib/Emit/Host/HostLaunchers.cpp", 'lineComment(guardText(kernel.op) + ".")',
      '"/// " << guardText(kernel.op)', "text is pasted into a comment"),
     ("pasted", "lib/Import/ExportGraph.cpp", "tomlString(stringifySampling(op.getSampling()))",
      """llvm::formatv("'{0}'", 1) << llvm::formatv("\\"{0}\\"", op.getSampling())""", "text is pasted between quotes"),
-    ("pasted", "lib/Emit/Host.cpp", '"\\n" << blockComment(about)', '"\\n/* " << about[0]', "into a comment"),
+    ("pasted", "lib/Emit/Host/Host.cpp", '"\\n" << blockComment(about)', '"\\n/* " << about[0]', "into a comment"),
     ("format", "lib/Driver/Version.cpp", "out << ", "out  <<", "Version.cpp:9: expected what"),
     ("text", "README.md", "## Start", "## Start ", "README.md:13: space at the end"),
     ("text", "targets/README.md", None, "\n", "expected one newline at the end"),
@@ -75,6 +75,17 @@ def plant(scratch, rule, name, text, replacement, said):
     return None
 
 
+def crowd(scratch):
+    """A folder of more sources than a reader overlooks."""
+    folder = scratch / "lib/Crowd"
+    folder.mkdir()
+    for number in range(26):
+        (folder / f"File{number}.cpp").write_text("", encoding="utf-8")
+    _, output = complaints("sizes", scratch)
+    shutil.rmtree(folder)
+    return None if "lib/Crowd: 26 sources" in output else f"sizes: expected lib/Crowd, got {output}"
+
+
 def main():
     root, scratch = map(pathlib.Path, sys.argv[1:])
     shutil.rmtree(scratch, ignore_errors=True)
@@ -85,7 +96,8 @@ def main():
         shutil.copytree(root / folder, scratch / folder)
     (scratch / "tools").mkdir()
     wrong = [text for text in (plant(scratch, *mistake) for mistake in PLANTED) if text]
-    print("\n".join(wrong) or f"{len(PLANTED)} mistakes found")
+    wrong += [text for text in [crowd(scratch)] if text]
+    print("\n".join(wrong) or f"{len(PLANTED) + 1} mistakes found")
     sys.exit(1 if wrong else 0)
 
 

@@ -14,6 +14,7 @@ from sources import check_sources
 
 MAX_FILE_LINES = 400
 MAX_FUNCTION_LINES = 60
+MAX_FOLDER_FILES = 25
 CODE = (".cpp", ".h", ".td")
 DEVICE = (".cuh", ".hip.h")
 FORMATTED = (".cpp", ".h", ".cuh", ".cu", ".hip")
@@ -93,6 +94,11 @@ def functions(lines):
 
 def check_sizes(root):
     folders = ("lib", "dialects", "tools", "targets", "test")
+    for folder in sorted(path for path in (root / "lib").rglob("*") if path.is_dir()):
+        count = sum(path.suffix in (".cpp", ".h") for path in folder.iterdir())
+        if count > MAX_FOLDER_FILES:
+            yield (f"{folder.relative_to(root)}: {count} sources, expected at most {MAX_FOLDER_FILES}; "
+                   "make folders by subject")
     for path in files(root, folders, CODE + DEVICE + (".py",)):
         name = path.relative_to(root).as_posix()
         lines = read_lines(path)

@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "lib/SchedulePasses/RoleCheck.h"
+#include "lib/SchedulePasses/Roles/RoleCheck.h"
 
 #include <cstdio>
 

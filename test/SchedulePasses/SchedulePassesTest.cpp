@@ -6,7 +6,7 @@
 
 #include "lib/SchedulePasses/SchedulePasses.h"
 #include "dialects/Schedule/Schedule.h"
-#include "lib/SchedulePasses/WaitCounter.h"
+#include "lib/SchedulePasses/Waits/WaitCounter.h"
 
 #include <cstdio>
 #include <set>

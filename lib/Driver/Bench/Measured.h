@@ -1,0 +1,104 @@
+//===- Measured.h - Tables of measured kernels ----------------------------===//
+//
+// One row is one kernel that somebody timed: a product of matrices, attention
+// over new or cached tokens with what appends them, or an all-reduce. Columns
+// are found by name, as in the public tables of aiconfigurator and AITER:
+//
+//   product     chip | gpu, dtype | gemm_dtype, m, n, k
+//   attention   gpu, attn_dtype, kv_cache_dtype, batch_size, isl, step,
+//               num_heads, num_key_value_heads, head_dim, window_size
+//   all-reduce  gpu, allreduce_dtype (a kernel) | nccl_dtype (the vendor's
+//               library), num_gpus, message_size in elements
+//   time        latency_ms | latency_us, by a source
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MODELC_LIB_DRIVER_BENCH_MEASURED_H
+#define MODELC_LIB_DRIVER_BENCH_MEASURED_H
+
+#include "lib/Support/Support.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include <string>
+#include <vector>
+
+namespace modelc {
+
+enum class Measurement { Linear, Prefill, Decode, AllReduce, Collective };
+/// "linear", "prefill attention", ...
+llvm::StringRef nameOf(Measurement kind);
+
+struct MeasuredRow {
+  unsigned line = 0; ///< of the file
+  Measurement kind = Measurement::Linear;
+  std::string chip;
+  std::string type, cacheType; ///< as the file spells them
+  std::string source;          ///< the software that was timed, if it is named
+  int64_t m = 0, n = 0, k = 0; ///< of a linear
+  /// Of a linear: timed as a layer of an engine, which quantises what it reads,
+  /// several layers in turn; else the kernel alone.
+  bool isLayer = false;
+  bool isBatched = false; ///< of a linear: many at once, nobody says how many
+  /// Of attention: new tokens of each sequence, tokens before them.
+  int64_t sequences = 0, newTokens = 0, past = 0;
+  int64_t heads = 0, kvHeads = 0, headDim = 0, window = 0;
+  /// Of attention: its layer rotates queries and keys itself. In vLLM and
+  /// SGLang the model has done so (collectors of aiconfigurator commit
+  /// 095f58a).
+  bool rotates = true;
+  int64_t devices = 1, elements = 0; ///< of an all-reduce, for each device
+  double seconds = 0;
+
+  /// The target's own name: the chip's without a form factor behind a "_".
+  std::string machine() const {
+    return llvm::StringRef(chip).split('_').first.str();
+  }
+  /// Whether its layer has no other kernel than the linear.
+  bool isUnquantised() const;
+  /// Why no kernel can be built for it; empty if one can.
+  std::string reasonAgainst() const;
+  /// The rows that share a graph have the same.
+  std::string shape() const;
+  /// The software without its version.
+  llvm::StringRef engine() const {
+    return llvm::StringRef(source).split(' ').first;
+  }
+  /// Of attention: columns of all queries, keys and values of a token.
+  int64_t headColumns() const { return (heads + 2 * kvHeads) * headDim; }
+  /// Rows of the graph's tensors: m, new tokens of all, rows of the exchange.
+  int64_t rows() const;
+  /// Floating point operations, and bytes that must be read or written once.
+  double flop() const;
+  double bytes() const;
+  /// Of attention: keys that the new tokens of a sequence see any of.
+  int64_t keysSeen() const;
+  /// Of attention: whether no window is shorter than the context.
+  bool seesAll() const { return window == 0 || past + newTokens <= window; }
+  /// Of attention: keys and values that `heads` heads see.
+  double cacheBytes(int64_t heads) const;
+  /// Layers that run in turn before the same one comes again, of a linear of an
+  /// engine, and whether each has an input of its own.
+  double layersOfTurn(double l2Bytes) const;
+  bool ownsInput() const { return engine() == "sglang"; }
+  /// Whether its engine launches each kernel before the one before it is over:
+  /// DeepGEMM and FlashInfer in SGLang (github.com/sgl-project/sglang pull
+  /// 23979).
+  bool startsEarly() const;
+  /// Bytes that are read or written until the same launch comes again.
+  double bytesOfTurn(double l2Bytes) const;
+};
+
+/// The rows of a file. A mistake is a message at its place on `errors`.
+llvm::FailureOr<std::vector<MeasuredRow>>
+readMeasurements(llvm::StringRef path, llvm::raw_ostream &errors);
+
+/// A module with one graph that holds the op of a row; its label is `kSubject`
+/// or begins with it. `narrows`: queries are rounded to the type of the cache
+/// even if the row says nothing of it.
+mlir::OwningOpRef<mlir::ModuleOp> graphOf(const MeasuredRow &row, bool narrows,
+                                          mlir::MLIRContext *context);
+inline constexpr llvm::StringLiteral kSubject = "subject";
+
+} // namespace modelc
+
+#endif // MODELC_LIB_DRIVER_BENCH_MEASURED_H
