@@ -19,6 +19,29 @@ static bool takesColumn(Op op, Type place) {
          op.getOffsets().size() == 2;
 }
 
+/// The dimensions of the buffer that rows and columns of a tile walk.
+template <typename Op>
+static LogicalResult verifyDims(Op op, Type placeType) {
+  std::optional<ArrayRef<int64_t>> dims = op.getDims();
+  if (!dims) {
+    return success();
+  }
+  if (dims->size() != 2) {
+    return op.emitOpError("expected two dimensions in 'dims', those that rows "
+                          "and columns walk");
+  }
+  auto buffer = dyn_cast<BufferType>(placeType);
+  int64_t rank = buffer ? buffer.getRank() : 0;
+  for (int64_t dim : *dims) {
+    if (dim < 0 || dim >= rank) {
+      return op.emitOpError("expected dimensions of the buffer in 'dims', 0 "
+                            "to ")
+             << rank - 1 << ", got " << dim;
+    }
+  }
+  return success();
+}
+
 template <typename Op>
 static LogicalResult verifyAddress(Op op, Type placeType, Type valueType) {
   if (auto buffer = dyn_cast<BufferType>(placeType)) {
@@ -35,13 +58,16 @@ static LogicalResult verifyAddress(Op op, Type placeType, Type valueType) {
   if (op.getPageTable() && !op.getPageSize()) {
     return op.emitOpError("expected 'page_size' beside 'pages'");
   }
+  if (op.getPageSize().value_or(1) < 1) {
+    return op.emitOpError("expected a row or more as 'page_size', got ")
+           << *op.getPageSize();
+  }
   if (op.getValid().size() > 2) {
     return op.emitOpError("expected limits for rows and columns at most");
   }
   auto tile = dyn_cast<TileType>(valueType);
-  if (op.getDims() && op.getDims()->size() != 2) {
-    return op.emitOpError("expected two dimensions in 'dims', those that rows "
-                          "and columns walk");
+  if (failed(verifyDims(op, placeType))) {
+    return failure();
   }
   if (tile && isa<TileType>(placeType)) {
     auto place = cast<TileType>(placeType);

@@ -40,7 +40,7 @@ def is_open(body):
 
 def check_pasted(root):
     paths = sorted({path for printer in PRINTERS for path in root.glob(
-        printer + ("/*" if "*" not in printer else "")) if path.suffix in (".cpp", ".h")})
+        printer + ("/**/*" if "*" not in printer else "")) if path.suffix in (".cpp", ".h")})
     if len(paths) < 20:
         yield f"expected the files of {', '.join(PRINTERS)}, found {len(paths)}"
     for path in paths:

@@ -72,7 +72,8 @@ static SmallVector<double> judge(const Tiling &tiling, OpBuilder &builder,
   if (succeeded(judgement)) {
     double start = target.startSeconds() + target.launch.ramp;
     for (double all : judgement->seconds) {
-      seconds.push_back((all - start) / double(seconds.size() + 1));
+      seconds.push_back(std::max(all - start, 0.0) /
+                        double(seconds.size() + 1));
     }
     tile.atOnce = judgement->perUnit;
     seconds.truncate(std::min<size_t>(seconds.size(), tile.atOnce));
@@ -114,8 +115,11 @@ static std::optional<DecodeTile> judged(const Tiling &tiling,
       const Target &target = tiling.target;
       double trip = full * double(tile.perUnit * tile.keys) /
                     double(walkedKeys(shape, tile, kJudgedKeys));
-      best->joinTiles =
-          std::ceil((target.startSeconds() + target.launch.ramp) / trip);
+      double start = target.startSeconds() + target.launch.ramp;
+      best->joinTiles = static_cast<int64_t>(
+          trip > 0 ? std::clamp(std::ceil(start / trip), 1.0,
+                                double(kJudgedKeys))
+                   : double(kJudgedKeys)); // the start hides all of it
     }
   }
   return best;

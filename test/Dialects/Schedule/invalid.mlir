@@ -180,6 +180,22 @@ func.func @dims(%a: !schedule.buffer<?x64xf32>, %m: index) {
 
 // -----
 
+func.func @dims_of_no_buffer(%a: !schedule.buffer<?x64xf32>, %m: index) {
+  // expected-error @+1 {{expected dimensions of the buffer in 'dims', 0 to 1, got 100}}
+  %x = schedule.load %a[%m, %m] valid(%m) {dims = array<i64: 100, 1>} : !schedule.buffer<?x64xf32> -> !schedule.tile<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @no_page(%a: !schedule.buffer<?x64xf32>, %p: !schedule.buffer<?x?xi32>, %m: index) {
+  // expected-error @+1 {{expected a row or more as 'page_size', got 0}}
+  %x = schedule.load %a[%m, %m] pages(%p, %m : !schedule.buffer<?x?xi32>) valid(%m) {page_size = 0 : i64} : !schedule.buffer<?x64xf32> -> !schedule.tile<4x4xf32>
+  return
+}
+
+// -----
+
 func.func @place_extents(%a: !schedule.tile<4x8xf32, shared>) {
   // expected-error @+1 {{expected a value of the extents of the place, got}}
   %x = schedule.load %a[] : !schedule.tile<4x8xf32, shared> -> !schedule.tile<8x4xf32>
