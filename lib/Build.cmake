@@ -31,7 +31,10 @@ add_compile_options(-Wall -Wextra -Werror -Wno-unused-parameter
 
 # One precompiled header for all: everything links MLIRIR because it pulls in
 # inline functions of MLIR.
-file(WRITE ${PROJECT_BINARY_DIR}/modelc_pch.cpp "")
+# Written once: configuring again compiles nothing again.
+if(NOT EXISTS ${PROJECT_BINARY_DIR}/modelc_pch.cpp)
+  file(WRITE ${PROJECT_BINARY_DIR}/modelc_pch.cpp "")
+endif()
 add_library(modelc_pch OBJECT ${PROJECT_BINARY_DIR}/modelc_pch.cpp)
 target_precompile_headers(modelc_pch PRIVATE
   <mlir/IR/Builders.h> <mlir/IR/BuiltinTypes.h> <mlir/IR/OpImplementation.h>
