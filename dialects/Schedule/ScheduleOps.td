@@ -119,7 +119,7 @@ def CopyOp : MemoryOp<"copy"> {
   let arguments = (ins AnyTileOrBuffer:$source, Variadic<Index>:$offsets, AnyTileOrBuffer:$destination, Variadic<Index>:$slot,
     Optional<TileType>:$rows, Optional<BufferType>:$pageTable, Optional<Index>:$sequence, Variadic<Index>:$valid,
     Optional<BarrierType>:$arrives, OptionalAttr<DenseI64ArrayAttr>:$dims, OptionalAttr<I64Attr>:$page_size, UnitAttr:$box, UnitAttr:$multicast,
-    OptionalAttr<I64Attr>:$workgroups);
+    OptionalAttr<FewAttr>:$workgroups);
   let results = (outs TokenType:$token);
   let assemblyFormat = [{
     $source `[` $offsets `]` `to` $destination `[` $slot `]` (`rows` `(` $rows^ `:` type($rows) `)`)?
@@ -170,8 +170,8 @@ def MmaOp : ScheduleOp<"mma", [AttrSizedOperandSegments, HasWork]> {
     ```
   }];
   let arguments = (ins TileType:$accumulator, TileType:$a, TileType:$b, Optional<Index>:$aSlot, Optional<Index>:$bSlot,
-    Optional<AnyType>:$init, Optional<Index>:$cSlot, Optional<TileType>:$aScales, Optional<TileType>:$bScales, OptionalAttr<StrAttr>:$instruction, OptionalAttr<DenseI64ArrayAttr>:$grid, UnitAttr:$b_transposed,
-    UnitAttr:$asynchronous, OptionalAttr<I64Attr>:$exchanged, OptionalAttr<I64Attr>:$interleaved, OptionalAttr<I64Attr>:$workgroups);
+    Optional<AnyType>:$init, Optional<Index>:$cSlot, Optional<TileType>:$aScales, Optional<TileType>:$bScales, OptionalAttr<StrAttr>:$instruction, OptionalAttr<ExtentsAttr>:$grid, UnitAttr:$b_transposed,
+    UnitAttr:$asynchronous, OptionalAttr<CountAttr>:$exchanged, OptionalAttr<CountAttr>:$interleaved, OptionalAttr<FewAttr>:$workgroups);
   let results = (outs AnyTypeOf<[TileType, TokenType]>:$result);
   let builders = [OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$accumulator, "::mlir::Value":$a, "::mlir::Value":$b,
     "::mlir::Value":$aSlot, "::mlir::Value":$bSlot, "::mlir::Value":$init, "::mlir::StringAttr":$instruction,
@@ -212,7 +212,7 @@ def MapOp : ScheduleOp<"map", [SingleBlockImplicitTerminator<"YieldOp">, HasWork
     }
     ```
   }];
-  let arguments = (ins Variadic<TileType>:$inputs, OptionalAttr<I64Attr>:$fma_exponentials);
+  let arguments = (ins Variadic<TileType>:$inputs, OptionalAttr<CountAttr>:$fma_exponentials);
   let results = (outs Variadic<TileType>:$results);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "`(` $inputs `)` $body attr-dict `:` functional-type($inputs, $results)";
@@ -309,7 +309,7 @@ def WaitOp : ScheduleOp<"wait", [AttrSizedOperandSegments, HasWork]> {
     ```
   }];
   let arguments = (ins Variadic<TokenType>:$tokens, Optional<AnyTypeOf<[BarrierType, BufferType]>>:$barrier, Variadic<Index>:$trip,
-    OptionalAttr<QueueAttr>:$queue, OptionalAttr<I64Attr>:$pending, UnitAttr:$empty);
+    OptionalAttr<QueueAttr>:$queue, OptionalAttr<CountAttr>:$pending, UnitAttr:$empty);
   let assemblyFormat = "($tokens^)? (`on` $barrier^ `[` $trip `]` `:` type($barrier))? attr-dict";
   let extraClassDeclaration = [{
     /// A flag and those that follow directly, in order; empty for the latter,
@@ -342,7 +342,7 @@ def ArriveOp : ScheduleOp<"arrive", [AttrSizedOperandSegments, HasWork]> {
     ```
   }];
   let arguments = (ins AnyTypeOf<[BarrierType, BufferType]>:$barrier, Variadic<Index>:$trip, Variadic<TokenType>:$after, Optional<Index>:$peer,
-    OptionalAttr<I64Attr>:$bytes, DefaultValuedAttr<ScopeAttr, "::modelc::schedule::Scope::Workgroup">:$scope);
+    OptionalAttr<BytesAttr>:$bytes, DefaultValuedAttr<ScopeAttr, "::modelc::schedule::Scope::Workgroup">:$scope);
   let assemblyFormat = "$barrier `[` $trip `]` (`after` `(` $after^ `)`)? (`peer` `(` $peer^ `)`)? attr-dict `:` type($barrier)";
   let extraClassDeclaration = [{
     /// A flag and those that follow directly, in order; empty for the latter,
@@ -393,7 +393,7 @@ def CollectiveOp : ScheduleOp<"collective", [HasWork]> {
     }
     ```
   }];
-  let arguments = (ins StrAttr:$verb, BufferType:$buffer, Variadic<Index>:$sizes, I64Attr:$group, OptionalAttr<StrAttr>:$label);
+  let arguments = (ins StrAttr:$verb, BufferType:$buffer, Variadic<Index>:$sizes, FewAttr:$group, OptionalAttr<StrAttr>:$label);
   let assemblyFormat = "$verb $buffer `(` $sizes `)` `group` $group ($label^)? attr-dict `:` type($buffer)";
 }
 

@@ -41,8 +41,8 @@ def KernelOp : ScheduleOp<"kernel", [IsolatedFromAbove, Symbol, NoTerminator, Si
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type,
     StrArrayAttr:$arg_names, TypedArrayAttrBase<RangeAttr, "ranges of size arguments">:$guard,
     DefaultValuedAttr<StageAttr, "::modelc::schedule::Stage::Plain">:$stage,
-    DefaultValuedAttr<I64Attr, "4">:$waves, OptionalAttr<I64Attr>:$cluster,
-    OptionalAttr<I64Attr>:$shared_bytes, OptionalAttr<I64Attr>:$tensor_columns,
+    DefaultValuedAttr<FewAttr, "4">:$waves, OptionalAttr<FewAttr>:$cluster,
+    OptionalAttr<BytesAttr>:$shared_bytes, OptionalAttr<CountAttr>:$tensor_columns,
     OptionalAttr<ArrayAttr>:$extents, OptionalAttr<StrAttr>:$op_name, OptionalAttr<StrAttr>:$note);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
@@ -77,8 +77,8 @@ def RoleOp : ScheduleOp<"role", [NoTerminator, SingleBlock]> {
     }
     ```
   }];
-  let arguments = (ins StrAttr:$name, I64Attr:$first, I64Attr:$waves, UnitAttr:$elect, UnitAttr:$leader,
-    OptionalAttr<I64Attr>:$registers);
+  let arguments = (ins StrAttr:$name, CountAttr:$first, FewAttr:$waves, UnitAttr:$elect, UnitAttr:$leader,
+    OptionalAttr<FewAttr>:$registers);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$name `waves` `(` $first `,` $waves `)` (`elect` $elect^)? (`leader` $leader^)? (`registers` `(` $registers^ `)`)? $body attr-dict";
 }
@@ -116,8 +116,8 @@ def LoopOp : ScheduleOp<"loop", [SingleBlockImplicitTerminator<"YieldOp">, AttrS
   let arguments = (ins Variadic<Index>:$lowerBounds, Variadic<Index>:$upperBounds,
     Variadic<Index>:$steps, Variadic<AnyType>:$inits,
     DefaultValuedAttr<LoopKindAttr, "::modelc::schedule::LoopKind::Sequence">:$kind,
-    OptionalAttr<StrAttr>:$expect, OptionalAttr<DenseI64ArrayAttr>:$order, UnitAttr:$persistent,
-    OptionalAttr<I64Attr>:$unroll, OptionalAttr<I64Attr>:$stagger, UnitAttr:$delayed);
+    OptionalAttr<StrAttr>:$expect, OptionalAttr<ExtentsAttr>:$order, UnitAttr:$persistent,
+    OptionalAttr<FewAttr>:$unroll, OptionalAttr<CountAttr>:$stagger, UnitAttr:$delayed);
   let results = (outs Variadic<AnyType>:$results);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
@@ -164,7 +164,7 @@ def AllocOp : ScheduleOp<"alloc"> {
     }
     ```
   }];
-  let arguments = (ins Variadic<Index>:$sizes, OptionalAttr<I64Attr>:$at,
+  let arguments = (ins Variadic<Index>:$sizes, OptionalAttr<BytesAttr>:$at,
     OptionalAttr<StorageRoleAttr>:$storage, OptionalAttr<StrAttr>:$source);
   let results = (outs AnyTypeOf<[BufferType, TileType, BarrierType]>:$result);
   let assemblyFormat = "(`(` $sizes^ `)`)? (`at` $at^)? (`as` $storage^)? ($source^)? attr-dict `:` type($result)";

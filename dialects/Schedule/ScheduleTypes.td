@@ -24,6 +24,15 @@ def ScheduleDialect : Dialect {
 
 //===- Attributes ---------------------------------------------------------===//
 
+class Between<int least, int most> : ConfinedAttr<I64Attr, [IntMinValue<least>, IntMaxValue<most>]>;
+
+/// What passes divide by, unroll to or walk one by one.
+def FewAttr : Between<1, 1024>;
+/// The same where none is meant, too.
+def CountAttr : Between<0, 1024>;
+def BytesAttr : Between<0, 0x7fffffff>;
+def ExtentsAttr : ConfinedAttr<DenseI64ArrayAttr, [DenseArrayStrictlyPositive<DenseI64ArrayAttr>]>;
+
 class ScheduleAttr<string name, string mnem> : AttrDef<ScheduleDialect, name> {
   let mnemonic = mnem;
 }

@@ -531,3 +531,28 @@ schedule.kernel @delayed_without_late_product(%m: index) guard [] {
     }
   }
 }
+
+// -----
+
+schedule.kernel @no_chiplet(%m: index) guard [] attributes {waves = 1 : i64} {
+  %c0 = arith.constant 0 : index
+  // expected-error @+1 {{attribute 'order' failed to satisfy constraint: i64 dense array attribute whose value is positive}}
+  schedule.loop (%i) = (%c0) to (%m) on workgroups attributes {order = array<i64: 0, 4>} {
+  }
+}
+
+// -----
+
+schedule.kernel @many_in_flight(%m: index) guard [] attributes {waves = 1 : i64} {
+  %c0 = arith.constant 0 : index
+  schedule.loop (%i) = (%c0) to (%m) on workgroups {
+    // expected-error @+1 {{attribute 'pending' failed to satisfy constraint: 64-bit signless integer attribute whose minimum value is 0 whose maximum value is 1024}}
+    schedule.wait {queue = #schedule<queue copies>, pending = 100000 : i64}
+  }
+}
+
+// -----
+
+// expected-error @+1 {{attribute 'waves' failed to satisfy constraint}}
+schedule.kernel @no_waves(%m: index) guard [] attributes {waves = 0 : i64} {
+}
