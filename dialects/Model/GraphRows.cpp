@@ -157,7 +157,12 @@ static std::string shapeOfSource(WeightOp weight) {
   }
   SourceAttr source = *weight.getSources().begin();
   SmallVector<int64_t> shape(weight.getType().getShape());
-  shape[source.getDim()] *= source.getParts();
+  for (auto [dim, size] : llvm::enumerate(shape)) {
+    size *= source.getParts(static_cast<int64_t>(dim));
+  }
+  if (!shape.empty()) {
+    shape.front() -= source.getPadding();
+  }
   std::string text;
   llvm::raw_string_ostream os(text);
   llvm::interleave(shape, os, " x ");

@@ -84,59 +84,6 @@ LogicalResult CacheType::verify(function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
-/// source ::= string ('split' dim 'of' parts ('copies' copies)?)?
-///          | string 'first' 'rank'
-Attribute SourceAttr::parse(AsmParser &parser, Type) {
-  StringAttr name;
-  int64_t dim = 0, parts = 1, copies = 1;
-  bool firstRank = false;
-  SMLoc where = parser.getCurrentLocation();
-  if (parser.parseAttribute(name)) {
-    return {};
-  }
-  if (succeeded(parser.parseOptionalKeyword("split"))) {
-    if (parser.parseInteger(dim) || parser.parseKeyword("of") ||
-        parser.parseInteger(parts)) {
-      return {};
-    }
-    if (succeeded(parser.parseOptionalKeyword("copies")) &&
-        parser.parseInteger(copies)) {
-      return {};
-    }
-  } else if (succeeded(parser.parseOptionalKeyword("first"))) {
-    if (parser.parseKeyword("rank")) {
-      return {};
-    }
-    firstRank = true;
-  }
-  return parser.getChecked<SourceAttr>(where, parser.getContext(), name, dim,
-                                       parts, copies, firstRank);
-}
-
-void SourceAttr::print(AsmPrinter &printer) const {
-  printer << getName();
-  if (getParts() > 1 || getCopies() > 1) {
-    printer << " split " << getDim() << " of " << getParts();
-  }
-  if (getCopies() > 1) {
-    printer << " copies " << getCopies();
-  }
-  if (getFirstRank()) {
-    printer << " first rank";
-  }
-}
-
-LogicalResult SourceAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                                 StringAttr name, int64_t dim, int64_t parts,
-                                 int64_t copies, bool firstRank) {
-  if (dim < 0 || parts < 1 || copies < 1) {
-    return emitError()
-           << "expected a split into at least 1 part, got dimension " << dim
-           << " into " << parts << " parts, " << copies << " copies";
-  }
-  return success();
-}
-
 LogicalResult
 Llama3ScalingAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                           APFloat factor, APFloat lowFreqFactor,

@@ -65,6 +65,60 @@ struct mlir::FieldParser<llvm::APFloat> {
 #include "dialects/Model/ModelDialect.h.inc"
 #include "dialects/Model/ModelEnums.h.inc"
 
+namespace modelc::model {
+
+/// Where a value is over the ranks of one axis.
+struct Placement {
+  enum class Kind {
+    Whole, ///< the same on each rank
+    Cut,   ///< each rank has a part
+    Sum,   ///< it is the sum of what the ranks have
+  };
+  Kind kind = Kind::Whole;
+  /// Of a cut: the dimension of a tensor. Cut along 0 are rows of a rank's own
+  /// sequences, and a batch of them; of a cache 1 is its heads.
+  int64_t dim = 0;
+  /// Of a cut: where there are fewer than ranks, neighbours have the same one.
+  int64_t parts = 1;
+
+  static Placement whole() { return {}; }
+  static Placement cut(int64_t dim, int64_t parts) {
+    return {Kind::Cut, dim, parts};
+  }
+  static Placement sum() { return {Kind::Sum, 0, 1}; }
+  bool isCut(int64_t along) const { return kind == Kind::Cut && dim == along; }
+  bool operator==(const Placement &) const = default;
+};
+
+/// Where an op needs its operands, and where its results are then.
+struct Sharding {
+  llvm::SmallVector<Placement> operands, results;
+};
+
+/// Something that is cut in equal parts, and where it is stated.
+struct Divisible {
+  llvm::StringRef what;
+  int64_t size;
+  mlir::Location place;
+  /// Fewer parts than ranks will do: neighbours share one.
+  bool canRepeat = false;
+  /// More than there are will do: `model-pad` adds some.
+  bool canPad = false;
+
+  bool fits(int64_t ranks) const {
+    return size % ranks == 0 || (canRepeat && ranks % size == 0);
+  }
+};
+
+/// Of an op that treats rows alike: whole operands give whole results, rows of
+/// a rank's own sequences, which there are along all axes but `tp`, such rows.
+Sharding shareRows(mlir::Operation *op, Axis axis, int64_t ranks,
+                   llvm::ArrayRef<Placement> operands);
+
+} // namespace modelc::model
+
+#include "dialects/Model/ModelInterfaces.h.inc"
+
 #define GET_TYPEDEF_CLASSES
 #include "dialects/Model/ModelTypes.h.inc"
 

@@ -5,7 +5,8 @@
 
 include "dialects/Model/ModelStructure.td"
 
-def Model_RopeOp : Model_Op<"rope", [Pure, AllTypesMatch<["x", "out"]>]> {
+def Model_RopeOp : Model_Op<"rope",
+    [Pure, Model_SharesColumns, AllTypesMatch<["x", "out"]>]> {
   let summary = "rotary position embedding";
   let description = [{
     Every head of `head_dim` columns is rotated in pairs of columns `(i, i +
@@ -34,7 +35,7 @@ def Model_RopeOp : Model_Op<"rope", [Pure, AllTypesMatch<["x", "out"]>]> {
 }
 
 def Model_AppendOp : Model_Op<"append", [
-    AllTypesMatch<["k", "v"]>, AllTypesMatch<["cache", "out"]>]> {
+    Model_SharesColumns, AllTypesMatch<["k", "v"]>, AllTypesMatch<["cache", "out"]>]> {
   let summary = "write the new keys and values to the cache";
   let description = [{
     The row of each token goes to the place that its position and the pages of
@@ -60,7 +61,7 @@ def Model_AppendOp : Model_Op<"append", [
 }
 
 def Model_RopeAppendOp : Model_Op<"rope_append", [
-    AllTypesMatch<["cache", "cacheOut"]>]> {
+    Model_SharesColumns, AllTypesMatch<["cache", "cacheOut"]>]> {
   let summary = "rope of queries and keys, keys and values into the cache";
   let description = [{
     `qkv` holds side by side the columns of all query heads, of all key heads,
@@ -93,7 +94,8 @@ def Model_RopeAppendOp : Model_Op<"rope_append", [
   let hasVerifier = 1;
 }
 
-def Model_AttentionOp : Model_Op<"attention", [AllTypesMatch<["q", "out"]>]> {
+def Model_AttentionOp : Model_Op<"attention",
+    [Model_SharesColumns, AllTypesMatch<["q", "out"]>]> {
   let summary = "causal attention over the cache, with grouped queries";
   let description = [{
     Of each token and query head: softmax over the tokens of its own sequence at

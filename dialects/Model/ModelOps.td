@@ -69,7 +69,10 @@ def Model_NormOp : Model_Op<"norm",
   let hasVerifier = 1;
 }
 
-def Model_LinearOp : Model_Op<"linear", [Pure, AttrSizedOperandSegments]> {
+def Model_LinearOp : Model_Op<"linear",
+    [Pure, AttrSizedOperandSegments,
+     DeclareOpInterfaceMethods<Model_ShardingInterface,
+                               ["getSharding", "getDivisibles"]>]> {
   let summary = "rows times a weight, transposed";
   let description = [{
     `out = x * weight^T`, accumulated in f32, then in this order where given:
@@ -85,7 +88,28 @@ def Model_LinearOp : Model_Op<"linear", [Pure, AttrSizedOperandSegments]> {
     `swiglu`: the upper half of the weight's rows is the gate, the lower half the
     up projection; the result has half as many columns, `silu(gate) * up`.
 
+    `role` says how ranks of `tp` share it, which changes nothing of what it
+    computes:
+
+    | role | each rank has |
+    | --- | --- |
+    | none, `replicated` | all of it |
+    | `column` | a part of the outputs |
+    | `row` | a part of the inputs; results are sums over the ranks. With `head_dim` inputs are heads of so many columns |
+    | `heads` | whole heads of `head_dim` outputs, of queries |
+    | `kv_heads` | the same of keys or values; where ranks outnumber heads, neighbours have the same one |
+    | `vocabulary` | a part of the words that its outputs are scores of |
+
     ```mlir
+    model.graph @roles(%x: tensor<?x64xbf16>) -> tensor<?x64xbf16> {
+      %wq = model.weight ["q"] : tensor<128x64xbf16>
+      %q = model.linear %x, %wq role heads head_dim 32
+          : tensor<?x64xbf16>, tensor<128x64xbf16> -> tensor<?x128xbf16>
+      %wo = model.weight ["o"] : tensor<64x128xbf16>
+      %y = model.linear %q, %wo role row head_dim 32
+          : tensor<?x128xbf16>, tensor<64x128xbf16> -> tensor<?x64xbf16>
+      model.return %y : tensor<?x64xbf16>
+    }
     model.graph @linear(%x: tensor<?x64xf8E4M3FN>, %xs: tensor<?xf32>,
         %r: tensor<?x96xbf16>) -> tensor<?x96xbf16> {
       %w = model.weight ["w"] stored bf16 : tensor<96x64xf8E4M3FN>
@@ -104,15 +128,17 @@ def Model_LinearOp : Model_Op<"linear", [Pure, AttrSizedOperandSegments]> {
       Optional<Model_Scales>:$x_tensor_scale,
       Optional<Model_Scales>:$weight_tensor_scale,
       Optional<Model_Vector>:$bias, Optional<Model_Rows>:$residual,
-      UnitAttr:$swiglu);
+      UnitAttr:$swiglu,
+      DefaultValuedAttr<Model_Role, "Role::Replicated">:$role,
+      OptionalAttr<Model_Positive>:$head_dim);
   let results = (outs Model_Rows:$out);
   let builders = [OpBuilder<(ins "::mlir::Value":$x, "::mlir::Value":$weight,
       CArg<"::mlir::Value", "{}">:$bias)>];
   let assemblyFormat = [{
     $x `,` $weight (`scaled` $x_scale^ `,` $weight_scale)?
     (`tensor_scaled` $x_tensor_scale^ `,` $weight_tensor_scale)? (`bias` $bias^)?
-    (`swiglu` $swiglu^)? (`residual` $residual^)? attr-dict
-    `:` type(operands) `->` type($out)
+    (`swiglu` $swiglu^)? (`residual` $residual^)? (`role` $role^)?
+    (`head_dim` $head_dim^)? attr-dict `:` type(operands) `->` type($out)
   }];
   let extraClassDeclaration = [{
     /// Columns of one row of the input: what is summed over.
@@ -123,7 +149,8 @@ def Model_LinearOp : Model_Op<"linear", [Pure, AttrSizedOperandSegments]> {
   let hasVerifier = 1;
 }
 
-def Model_SwigluOp : Model_Op<"swiglu", [Pure, AllTypesMatch<["gate", "up"]>]> {
+def Model_SwigluOp : Model_Op<"swiglu",
+    [Pure, Model_SharesColumns, AllTypesMatch<["gate", "up"]>]> {
   let summary = "silu(gate) * up";
   let description = [{
     Computed in f32. With `scale` the result has 8, 6 or 4 bits, as in
@@ -150,7 +177,8 @@ def Model_SwigluOp : Model_Op<"swiglu", [Pure, AllTypesMatch<["gate", "up"]>]> {
   let hasVerifier = 1;
 }
 
-def Model_AddOp : Model_Op<"add", [Pure, Commutative, AllTypesMatch<["a", "b", "out"]>]> {
+def Model_AddOp : Model_Op<"add",
+    [Pure, Commutative, Model_SharesColumns, AllTypesMatch<["a", "b", "out"]>]> {
   let summary = "elementwise sum (a residual)";
   let description = [{
     ```mlir
@@ -165,7 +193,7 @@ def Model_AddOp : Model_Op<"add", [Pure, Commutative, AllTypesMatch<["a", "b", "
   let assemblyFormat = "$a `,` $b attr-dict `:` type($out)";
 }
 
-def Model_QuantiseOp : Model_Op<"quantise", [Pure]> {
+def Model_QuantiseOp : Model_Op<"quantise", [Pure, Model_SharesColumns]> {
   let summary = "rows to 8, 6 or 4 bits, with a scale for each row or block";
   let description = [{
     `scale` is the largest magnitude of the row over the largest finite number
@@ -244,11 +272,13 @@ def Model_SampleOp : Model_Op<"sample", [Pure]> {
     `greedy` takes the largest, the first of equals. `random` divides the logits
     by `temperature`, keeps the `top_k` largest, of those the fewest most probable
     whose probabilities sum to at least `top_p`, and draws one of these by the
-    sequence's entry of `batch.draws`, in order of falling probability.
+    sequence's entry of `batch.draws`, in order of falling probability. With `words
+    N` only the first N logits are of words, the others of padding, and never taken.
 
     ```mlir
     model.graph @sample(%x: tensor<?x320xbf16>, %batch: !model.batch) -> tensor<?xi32> {
       %a = model.sample %x, %batch greedy : tensor<?x320xbf16> -> tensor<?xi32>
+      %p = model.sample %x, %batch greedy words 310 : tensor<?x320xbf16> -> tensor<?xi32>
       %b = model.sample %x, %batch random top_k 40 top_p 0.9 temperature 0.7
           : tensor<?x320xbf16> -> tensor<?xi32>
       model.return %b : tensor<?xi32>
@@ -256,11 +286,18 @@ def Model_SampleOp : Model_Op<"sample", [Pure]> {
     ```
   }];
   let arguments = (ins Model_Rows:$logits, Model_BatchType:$batch,
-      Model_Sampling:$sampling, OptionalAttr<Model_Positive>:$top_k,
+      Model_Sampling:$sampling, OptionalAttr<Model_Positive>:$words,
+      OptionalAttr<Model_Positive>:$top_k,
       OptionalAttr<F64Attr>:$top_p, OptionalAttr<F64Attr>:$temperature);
   let results = (outs Model_Tokens:$out);
+  let extraClassDeclaration = [{
+    /// Logits of a row that are of words.
+    int64_t getWordCount() {
+      return getWords().value_or(getLogits().getType().getDimSize(1));
+    }
+  }];
   let assemblyFormat = [{
-    $logits `,` $batch $sampling (`top_k` $top_k^)? (`top_p` $top_p^)?
+    $logits `,` $batch $sampling (`words` $words^)? (`top_k` $top_k^)? (`top_p` $top_p^)?
     (`temperature` $temperature^)? attr-dict `:` type($logits) `->` type($out)
   }];
   let hasVerifier = 1;

@@ -3,6 +3,7 @@
 #ifndef DIALECTS_MODEL_MODELSTRUCTURE_TD
 #define DIALECTS_MODEL_MODELSTRUCTURE_TD
 
+include "dialects/Model/ModelSharding.td"
 include "dialects/Model/ModelTypes.td"
 include "mlir/Interfaces/FunctionInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
@@ -31,8 +32,8 @@ def Model_GraphOp : Model_Op<"graph",
   let summary = "one step of a model";
   let description = [{
     Takes the packed tokens of the step and its batch, returns the next token of
-    each sequence. `ranks` is the number of devices that share each layer
-    (tensor parallel); all of them run this graph. `phase` is absent until
+    each sequence. `mesh` says which devices run it; all of them run this graph,
+    each with its parts of weights and values. `phase` is absent until
     `model-bind` sets it. `max_context` is the longest sequence that the model
     was trained for.
 
@@ -50,7 +51,7 @@ def Model_GraphOp : Model_Op<"graph",
       TypeAttrOf<FunctionType>:$function_type,
       OptionalAttr<DictArrayAttr>:$arg_attrs,
       OptionalAttr<DictArrayAttr>:$res_attrs,
-      ConfinedAttr<DefaultValuedAttr<I64Attr, "1">, [IntPositive]>:$ranks,
+      OptionalAttr<Model_MeshAttr>:$mesh,
       OptionalAttr<Model_PhaseAttr>:$phase,
       OptionalAttr<Model_Positive>:$max_context);
   let regions = (region SizedRegion<1>:$body);
@@ -60,6 +61,12 @@ def Model_GraphOp : Model_Op<"graph",
     mlir::ArrayRef<mlir::Type> getArgumentTypes() { return getFunctionType().getInputs(); }
     mlir::ArrayRef<mlir::Type> getResultTypes() { return getFunctionType().getResults(); }
     mlir::Region *getCallableRegion() { return &getBody(); }
+    /// Ranks along an axis, 1 without a mesh.
+    int64_t getRanks(Axis axis) {
+      return getMesh() ? getMesh()->getSize(axis) : 1;
+    }
+    /// All of them.
+    int64_t getRanks() { return getMesh() ? getMesh()->getRanks() : 1; }
   }];
   let hasCustomAssemblyFormat = 1;
   let hasRegionVerifier = 1;

@@ -75,24 +75,81 @@ class Model_Attr<string name, string attrMnemonic>
   let mnemonic = attrMnemonic;
 }
 
+class Model_Enum<string name, string text, list<I32EnumAttrCase> cases>
+    : I32EnumAttr<name, text, cases> {
+  let cppNamespace = "::modelc::model";
+}
+
+/// Prints as a word in the op or attribute that has it.
+def Model_Axis : Model_Enum<"Axis", "a direction of the mesh", [
+    I32EnumAttrCase<"Tensor", 0, "tp">, I32EnumAttrCase<"Expert", 1, "ep">,
+    I32EnumAttrCase<"Data", 2, "dp">, I32EnumAttrCase<"Pipeline", 3, "pp">,
+    I32EnumAttrCase<"Context", 4, "cp">]>;
+
+def Model_MeshAttr : Model_Attr<"Mesh", "mesh"> {
+  let summary = "the ranks that run a graph, along named axes";
+  let description = [{
+    `<tp = 8, dp = 2>` is 16 ranks. Along `tp` they share the tensors of every
+    layer and have the same tokens, along `ep` the experts, along `dp` nothing:
+    ranks along `ep` and `dp` have sequences of their own. Along `pp` they share
+    the layers, along `cp` the tokens of a sequence. An axis that is not named
+    has one rank. Neighbours differ along `tp`, then `ep`, `dp`, `pp`, `cp`:
+    rank r is r % tp along `tp`, r / tp % ep along `ep`, and so on.
+  }];
+  let parameters = (ins DefaultValuedParameter<"int64_t", "1">:$tp,
+      DefaultValuedParameter<"int64_t", "1">:$ep,
+      DefaultValuedParameter<"int64_t", "1">:$dp,
+      DefaultValuedParameter<"int64_t", "1">:$pp,
+      DefaultValuedParameter<"int64_t", "1">:$cp);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let extraClassDeclaration = [{
+    /// Ranks along an axis.
+    int64_t getSize(Axis axis) const;
+    /// The same mesh with so many ranks along an axis.
+    MeshAttr with(Axis axis, int64_t size) const;
+    int64_t getRanks() const {
+      return getTp() * getEp() * getDp() * getPp() * getCp();
+    }
+  }];
+  let genVerifyDecl = 1;
+}
+
+def Model_CutAttr : Model_Attr<"Cut", "cut"> {
+  let summary = "the part of a tensor that a rank of an axis holds";
+  let description = [{
+    `split 0 of 4` cuts dimension 0 in 4 equal parts: rank r of `tp` holds part r.
+    `split 0 of 8 copies 2` is for 16 ranks of which neighbours hold the same
+    part: rank r holds part r / 2. `split 0 of 4 over ep` is of the ranks of that
+    axis.
+  }];
+  let parameters = (ins "int64_t":$dim, "int64_t":$parts,
+      DefaultValuedParameter<"int64_t", "1">:$copies,
+      DefaultValuedParameter<"Axis", "Axis::Tensor">:$axis);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
 def Model_SourceAttr : Model_Attr<"Source", "source"> {
   let summary = "one tensor of the checkpoint, or a rank's part of it";
   let description = [{
     `"name"` is the whole tensor; `{layer}` in the name stands for the number of
-    the layer. `"name" split 0 of 4` cuts dimension 0 in 4 equal parts: rank r
-    holds part r. `"name" split 0 of 8 copies 2` is for 16 ranks of which
-    neighbours hold the same part: rank r holds part r / 2. `"name" first rank`
-    is whole on rank 0 and zero on the others (a bias that is added before an
-    all-reduce).
+    the layer. Cuts follow it, one for each axis that cuts it: `"name" split 0 of
+    4`. `"name" first rank` is whole on rank 0 of `tp` and zero on the others (a
+    bias that is added before an all-reduce). `"name" padded 64` has 64 rows of
+    zeros behind its own, before any cut.
   }];
   let parameters = (ins "::mlir::StringAttr":$name,
-      DefaultValuedParameter<"int64_t", "0">:$dim,
-      DefaultValuedParameter<"int64_t", "1">:$parts,
-      DefaultValuedParameter<"int64_t", "1">:$copies,
-      DefaultValuedParameter<"bool", "false">:$firstRank);
+      OptionalArrayRefParameter<"CutAttr">:$cuts,
+      DefaultValuedParameter<"bool", "false">:$firstRank,
+      DefaultValuedParameter<"int64_t", "0">:$padding);
   let builders = [AttrBuilder<(ins "::mlir::StringRef":$name), [{
-    return $_get($_ctxt, ::mlir::StringAttr::get($_ctxt, name), 0, 1, 1, false);
+    return $_get($_ctxt, ::mlir::StringAttr::get($_ctxt, name),
+                 ::llvm::ArrayRef<CutAttr>(), false, 0);
   }]>];
+  let extraClassDeclaration = [{
+    /// Parts in which a dimension is cut, over all axes.
+    int64_t getParts(int64_t dim) const;
+  }];
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
 }
@@ -126,11 +183,6 @@ def Model_Llama3ScalingAttr : Model_Attr<"Llama3Scaling", "llama3_scaling"> {
   let genVerifyDecl = 1;
 }
 
-class Model_Enum<string name, string text, list<I32EnumAttrCase> cases>
-    : I32EnumAttr<name, text, cases> {
-  let cppNamespace = "::modelc::model";
-}
-
 def Model_Phase : Model_Enum<"Phase", "what a step does", [
     I32EnumAttrCase<"Prefill", 0, "prefill">,
     I32EnumAttrCase<"Decode", 1, "decode">]> {
@@ -144,5 +196,12 @@ def Model_PhaseAttr : EnumAttr<Model_Dialect, Model_Phase, "phase"> {
 def Model_Sampling : Model_Enum<"Sampling", "how a token is chosen", [
     I32EnumAttrCase<"Greedy", 0, "greedy">,
     I32EnumAttrCase<"Random", 1, "random">]>;
+
+def Model_Role : Model_Enum<"Role", "how ranks of `tp` share a linear", [
+    I32EnumAttrCase<"Replicated", 0, "replicated">,
+    I32EnumAttrCase<"Column", 1, "column">, I32EnumAttrCase<"Row", 2, "row">,
+    I32EnumAttrCase<"Heads", 3, "heads">,
+    I32EnumAttrCase<"KvHeads", 4, "kv_heads">,
+    I32EnumAttrCase<"Vocabulary", 5, "vocabulary">]>;
 
 #endif // DIALECTS_MODEL_MODELTYPES_TD

@@ -141,7 +141,7 @@ void LinearOp::build(OpBuilder &builder, OperationState &state, Value x,
   build(builder, state, out, x, weight, /*x_scale=*/Value(),
         /*weight_scale=*/Value(), /*x_tensor_scale=*/Value(),
         /*weight_tensor_scale=*/Value(), bias, /*residual=*/Value(),
-        /*swiglu=*/false);
+        /*swiglu=*/false, Role::Replicated, /*head_dim=*/IntegerAttr());
 }
 
 static LogicalResult verifyLinearScales(LinearOp op) {
@@ -189,6 +189,25 @@ static LogicalResult verifyLinearScales(LinearOp op) {
   return verifyTensorScale(op, op.getXTensorScale(), op.getXScale());
 }
 
+/// Heads have a size, and a linear of heads has whole ones.
+static LogicalResult verifyRole(LinearOp op) {
+  bool isOfHeads = op.getRole() == Role::Heads || op.getRole() == Role::KvHeads;
+  bool canHaveHeads = isOfHeads || op.getRole() == Role::Row;
+  if ((isOfHeads && !op.getHeadDim()) || (!canHaveHeads && op.getHeadDim())) {
+    return op.emitOpError("expected 'head_dim' beside the roles 'heads' and "
+                          "'kv_heads', or 'row', got role '")
+           << stringifyRole(op.getRole()) << "' with"
+           << (op.getHeadDim() ? "" : "out") << " one";
+  }
+  int64_t size = isOfHeads ? op.getOutputs() : op.getInputs();
+  int64_t headDim = op.getHeadDim().value_or(1);
+  if (size % headDim != 0) {
+    return op.emitOpError("expected whole heads of ")
+           << headDim << " columns, got " << size;
+  }
+  return success();
+}
+
 LogicalResult LinearOp::verify() {
   if (columns(getX()) != getInputs()) {
     return emitOpError("expected a weight of ")
@@ -217,7 +236,7 @@ LogicalResult LinearOp::verify() {
     return emitOpError("expected a residual of the result's type, ")
            << getOut().getType() << ", got " << getResidual().getType();
   }
-  return verifyLinearScales(*this);
+  return failed(verifyRole(*this)) ? failure() : verifyLinearScales(*this);
 }
 
 /// A base that can be a power's, and a context that was stretched, not cut.
@@ -337,9 +356,14 @@ LogicalResult SampleOp::verify() {
     return emitOpError("expected 'top_k', 'top_p' and 'temperature' only with "
                        "'random' sampling");
   }
-  if (getTopK() && static_cast<int64_t>(*getTopK()) > columns(getLogits())) {
+  if (getWordCount() > columns(getLogits())) {
+    return emitOpError("expected 'words' of at most ")
+           << columns(getLogits()) << ", the columns of logits, got "
+           << getWordCount();
+  }
+  if (getTopK() && static_cast<int64_t>(*getTopK()) > getWordCount()) {
     return emitOpError("expected 'top_k' of at most ")
-           << columns(getLogits()) << ", the size of the vocabulary, got "
+           << getWordCount() << ", the size of the vocabulary, got "
            << *getTopK();
   }
   if (getTopP() && !(getTopP()->convertToDouble() > 0.0 &&
@@ -350,33 +374,6 @@ LogicalResult SampleOp::verify() {
   if (getTemperature() && !(getTemperature()->convertToDouble() > 0.0)) {
     return emitOpError("expected a 'temperature' above 0, got ")
            << getTemperature()->convertToDouble() << "; use 'greedy' for 0";
-  }
-  return success();
-}
-
-/// The ranks of the graph around a collective, which must be several.
-static FailureOr<int64_t> verifyRanks(Operation *op) {
-  auto graph = op->getParentOfType<GraphOp>();
-  if (!graph || graph.getRanks() < 2) {
-    return op->emitOpError("expected a graph with 'ranks' of at least 2 around "
-                           "a collective");
-  }
-  return static_cast<int64_t>(graph.getRanks());
-}
-
-LogicalResult AllReduceOp::verify() { return verifyRanks(*this); }
-
-LogicalResult AllGatherOp::verify() {
-  FailureOr<int64_t> ranks = verifyRanks(*this);
-  if (failed(ranks)) {
-    return failure();
-  }
-  if (columns(getOut()) != columns(getX()) * *ranks ||
-      elementType(getOut()) != elementType(getX())) {
-    return emitOpError("expected ")
-           << *ranks << " x " << columns(getX()) << " columns of "
-           << elementType(getX()) << ", got " << columns(getOut()) << " of "
-           << elementType(getOut());
   }
   return success();
 }

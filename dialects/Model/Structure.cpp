@@ -87,9 +87,6 @@ void GraphOp::print(OpAsmPrinter &printer) {
   SmallVector<StringRef> elided = {getFunctionTypeAttrName(),
                                    getArgAttrsAttrName(), getResAttrsAttrName(),
                                    getSymNameAttrName()};
-  if (getRanks() == 1) {
-    elided.push_back(getRanksAttrName());
-  }
   function_interface_impl::printFunctionAttributes(printer, *this, elided);
   printer << ' ';
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
@@ -193,6 +190,25 @@ static LogicalResult verifyCount(WeightOp weight) {
   return success();
 }
 
+/// Each axis cuts a dimension that there is, once.
+static LogicalResult verifyCuts(WeightOp op, SourceAttr source) {
+  unsigned seen = 0;
+  for (CutAttr cut : source.getCuts()) {
+    unsigned bit = 1u << unsigned(cut.getAxis());
+    if (seen & bit) {
+      return op.emitOpError("expected one split over '")
+             << stringifyAxis(cut.getAxis()) << "', got a second";
+    }
+    seen |= bit;
+    if (cut.getDim() >= op.getType().getRank() && !op.getChannelScale()) {
+      return op.emitOpError("expected to split one of ")
+             << op.getType().getRank() << " dimensions, got dimension "
+             << cut.getDim();
+    }
+  }
+  return success();
+}
+
 LogicalResult WeightOp::verify() {
   if (getSources().empty()) {
     return emitOpError("expected the name of at least one tensor");
@@ -230,10 +246,14 @@ LogicalResult WeightOp::verify() {
     if (failed(verifyName(*this, source.getName().getValue()))) {
       return failure();
     }
-    if (source.getDim() >= getType().getRank() && !getChannelScale()) {
-      return emitOpError("expected to split one of ")
-             << getType().getRank() << " dimensions, got dimension "
-             << source.getDim();
+    if (source.getPadding() > 0 &&
+        (getType().getRank() == 0 ||
+         source.getPadding() >= getType().getDimSize(0) * source.getParts(0))) {
+      return emitOpError("expected less padding than rows, got ")
+             << source.getPadding() << " of " << getType();
+    }
+    if (failed(verifyCuts(*this, source))) {
+      return failure();
     }
   }
   return success();

@@ -31,7 +31,8 @@ static void buildModelPipeline(OpPassManager &manager, model::Phase phase,
   quantise.queries = precisionOf(options.queries);
   manager.addPass(createModelQuantise(quantise));
   // Shard before fusing: the all-reduce decides where a residual can go.
-  manager.addPass(createModelShard({options.tensorParallel}));
+  manager.addPass(
+      createModelShard({options.tensorParallel, /*ep=*/1, /*dp=*/1}));
   // Rotate between them: it moves the sums to where a norm can take them in.
   manager.addPass(createModelRotate());
   manager.addPass(createModelFuse());
@@ -72,7 +73,7 @@ modelc::boundPhases(ModuleOp input, const CompileOptions &options) {
              << name << " named @" << name
              << " beside the other phase's; 'modelc --emit=model' prints both";
     }
-    if (int64_t(graph.getRanks()) != options.tensorParallel) {
+    if (graph.getRanks() != options.tensorParallel) {
       return emitError(model::placeOf(graph, model::Subject::Ranks),
                        "expected --tp=")
              << graph.getRanks() << ", the ranks of this graph, got --tp="

@@ -28,7 +28,8 @@ Value modelc::project(Model &m, Value x, const Projection &projection,
   if (projection.bias) {
     bias = m.weight(projection.prefix + ".bias", {projection.outputs}, where);
   }
-  return m.linear(x, weight, bias, where);
+  return m.linear(x, weight, {bias, projection.role, projection.headDim},
+                  where);
 }
 
 Value modelc::selfAttention(Model &m, Value x, const DecoderShape &shape,
@@ -51,15 +52,23 @@ Value modelc::selfAttention(Model &m, Value x, const DecoderShape &shape,
   Value n =
       rmsNorm(m, x, "model.layers.{layer}." + shape.attentionNorm + ".weight",
               shape.normEps, where.about({{kInputs, at.hidden}}));
-  Value q = project(m, n, {prefix + "q_proj", queries, shape.qkvBias}, atHeads);
-  Value k = project(m, n, {prefix + "k_proj", keys, shape.qkvBias}, atKvHeads);
-  Value v = project(m, n, {prefix + "v_proj", keys, shape.qkvBias}, atKvHeads);
+  auto ofInput = [&](StringRef name, int64_t outputs, model::Role role) {
+    return project(
+        m, n,
+        {prefix + name.str(), outputs, shape.qkvBias, role, shape.headDim},
+        role == model::Role::Heads ? atHeads : atKvHeads);
+  };
+  Value q = ofInput("q_proj", queries, model::Role::Heads);
+  Value k = ofInput("k_proj", keys, model::Role::KvHeads);
+  Value v = ofInput("v_proj", keys, model::Role::KvHeads);
   q = m.rope(q, rope, atHeads);
   k = m.rope(k, rope, atKvHeads);
   Value a = m.attention(q, k, v, {shape.kvHeads, shape.headDim, shape.window},
                         atKvHeads);
   return project(
-      m, a, {prefix + "o_proj", shape.hidden, shape.outputBias},
+      m, a,
+      {prefix + "o_proj", shape.hidden, shape.outputBias, model::Role::Row,
+       shape.headDim},
       either(at.heads, where)
           .about({{kInputs, at.headDim}, {kOutputs, at.hidden}, head}));
 }
@@ -72,13 +81,16 @@ Value modelc::swigluMlp(Model &m, Value x, const DecoderShape &shape,
       either(at.ffn, where).about({{kInputs, at.hidden}, {kOutputs, at.ffn}});
   Value n = rmsNorm(m, x, "model.layers.{layer}." + shape.mlpNorm + ".weight",
                     shape.normEps, where.about({{kInputs, at.hidden}}));
-  Value gate =
-      project(m, n, {prefix + "gate_proj", shape.ffn, shape.mlpBias}, atFfn);
-  Value up =
-      project(m, n, {prefix + "up_proj", shape.ffn, shape.mlpBias}, atFfn);
+  auto ofInput = [&](StringRef name) {
+    return project(
+        m, n,
+        {prefix + name.str(), shape.ffn, shape.mlpBias, model::Role::Column},
+        atFfn);
+  };
+  Value gate = ofInput("gate_proj"), up = ofInput("up_proj");
   return project(
       m, m.swiglu(gate, up, atFfn),
-      {prefix + "down_proj", shape.hidden, shape.mlpBias},
+      {prefix + "down_proj", shape.hidden, shape.mlpBias, model::Role::Row},
       either(at.ffn, where).about({{kInputs, at.ffn}, {kOutputs, at.hidden}}));
 }
 
@@ -104,6 +116,6 @@ FailureOr<OwningOpRef<ModuleOp>> modelc::buildDecoder(MLIRContext *context,
               where.about({{kInputs, at.hidden}}));
   Value head = m.weight(shape.tiedEmbeddings ? embedding : "lm_head.weight",
                         {shape.vocab, shape.hidden}, atVocab);
-  Value logits = m.linear(x, head, {}, atVocab);
+  Value logits = m.linear(x, head, {.role = model::Role::Vocabulary}, atVocab);
   return m.finish(m.sample(logits, shape.sampling, where), where);
 }

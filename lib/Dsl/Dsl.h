@@ -79,6 +79,13 @@ struct RopeOptions {
   std::optional<Llama3Scaling> scaling = std::nullopt;
 };
 
+struct LinearOptions {
+  mlir::Value bias = {}; ///< null: none
+  /// How ranks share it, with the columns of a head where it has heads.
+  model::Role role = model::Role::Replicated;
+  int64_t headDim = 0;
+};
+
 struct AttentionOptions {
   int64_t kvHeads = 0;
   int64_t headDim = 0;
@@ -113,8 +120,8 @@ public:
               Where where = std::source_location::current());
   Value norm(Value x, Value weight, double eps,
              Where where = std::source_location::current());
-  /// x * weight^T (+ bias, which may be null).
-  Value linear(Value x, Value weight, Value bias = {},
+  /// x * weight^T (+ bias).
+  Value linear(Value x, Value weight, const LinearOptions &options = {},
                Where where = std::source_location::current());
   Value rope(Value x, const RopeOptions &options,
              Where where = std::source_location::current());
@@ -192,6 +199,9 @@ struct Projection {
   std::string prefix = {};
   int64_t outputs = 0;
   bool bias = false;
+  /// How ranks share it, with the columns of a head where it has heads.
+  model::Role role = model::Role::Replicated;
+  int64_t headDim = 0;
 };
 mlir::Value project(Model &m, mlir::Value x, const Projection &projection,
                     Where where = std::source_location::current());

@@ -92,9 +92,15 @@ Value Model::norm(Value x, Value weight, double eps, Where where) {
       .getOut();
 }
 
-Value Model::linear(Value x, Value weight, Value bias, Where where) {
-  return model::LinearOp::create(builder, where.in(builder.getContext()), x,
-                                 weight, bias);
+Value Model::linear(Value x, Value weight, const LinearOptions &options,
+                    Where where) {
+  auto op = model::LinearOp::create(builder, where.in(builder.getContext()), x,
+                                    weight, options.bias);
+  op.setRole(options.role);
+  if (options.headDim > 0) {
+    op.setHeadDim(options.headDim);
+  }
+  return op;
 }
 
 Value Model::rope(Value x, const RopeOptions &options, Where where) {
@@ -150,6 +156,7 @@ Value Model::sample(Value logits, const SamplingOptions &options, Where where) {
   return model::SampleOp::create(
       builder, where.in(builder.getContext()), tokens().getType(), logits,
       batch, options.random ? model::Sampling::Random : model::Sampling::Greedy,
+      /*words=*/IntegerAttr(),
       options.topK ? builder.getI64IntegerAttr(*options.topK) : IntegerAttr(),
       number(options.topP), number(options.temperature));
 }

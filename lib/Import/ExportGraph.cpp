@@ -25,6 +25,7 @@ private:
   void size(StringRef key, int64_t value) {
     os << ", " << key << " = " << value;
   }
+  void role(model::LinearOp op);
   LogicalResult attention(model::AttentionOp op);
   LogicalResult unsupported(Operation *op) {
     return op->emitError(
@@ -117,6 +118,15 @@ LogicalResult GraphPrinter::weight(StringRef key, Value value) {
   return success();
 }
 
+void GraphPrinter::role(model::LinearOp op) {
+  if (op.getRole() != model::Role::Replicated) {
+    os << ", role = " << tomlString(stringifyRole(op.getRole()));
+  }
+  if (op.getHeadDim()) {
+    size("head_dim", *op.getHeadDim());
+  }
+}
+
 LogicalResult GraphPrinter::attention(model::AttentionOp op) {
   auto append = op.getCache().getDefiningOp<model::AppendOp>();
   if (!append) {
@@ -153,6 +163,7 @@ LogicalResult GraphPrinter::printOp(Operation *op) {
                 (op.getBias() && failed(weight("bias", op.getBias())))) {
               return unsupported(op);
             }
+            role(op);
             return weight("weight", op.getWeight());
           })
           .Case([&](model::RopeOp op) {

@@ -24,7 +24,8 @@
 //   prefix = "layers.{layer}."            # of the names of all weights below
 //   ops = [
 //     { out = "n", op = "norm", in = "x", weight = "norm.weight" },
-//     { out = "q", op = "linear", in = "n", size = "4 * head_dim", ... },
+//     { out = "q", op = "linear", in = "n", size = "4 * head_dim",
+//       role = "heads", head_dim = "head_dim" },  # how ranks share it
 //     ...
 //     { out = "a", op = "attention", in = ["q", "k", "v"], kv_heads = 2,
 //     head_dim = "head_dim" },
@@ -47,7 +48,9 @@ public:
     names["tokens"] = m.tokens();
   }
 
-  LogicalResult readSizes(const Node &table);
+  LogicalResult readSizes(const Node &table) {
+    return sizes.readTable(source, table);
+  }
   LogicalResult readBlock(const Node &block);
   FailureOr<OwningOpRef<ModuleOp>> finish(Where where) {
     return m.finish(lastResult, where);
@@ -69,12 +72,11 @@ private:
   FailureOr<std::vector<std::string>> readWords(TableReader &reader,
                                                 StringRef key);
   FailureOr<Values> lookUp(TableReader &reader, StringRef key);
-  int64_t readSize(TableReader &reader, StringRef key);
-  std::optional<int64_t> evaluate(TableReader &reader, StringRef key,
-                                  StringRef term);
   Value readWeight(TableReader &reader, StringRef key, ArrayRef<int64_t> shape,
                    Where where);
   int64_t columns(TableReader &reader, Value value);
+  void readRole(TableReader &reader, int64_t outputs, int64_t inputs,
+                LinearOptions &options);
   void expectSameColumns(TableReader &reader, ArrayRef<Value> in);
 
   Value embed(TableReader &reader, ArrayRef<Value> in, Where where);
@@ -101,7 +103,7 @@ private:
   const DecoderShape &shared;
   Model m;
   std::map<std::string, Value> names;
-  std::map<std::string, int64_t> sizes;
+  Sizes sizes;
   std::string prefix;
   Value lastResult;
 };
@@ -118,59 +120,6 @@ ArrayRef<GraphReader::OpKind> GraphReader::opKinds() {
                                  {"last", 1, &GraphReader::last},
                                  {"sample", 1, &GraphReader::sample}};
   return kinds;
-}
-
-LogicalResult GraphReader::readSizes(const Node &table) {
-  TableReader reader(source, table, "[sizes]");
-  for (const Member &member : table.members) {
-    sizes[member.key] = reader.requirePositive(member.key);
-  }
-  return failure(source.failed);
-}
-
-std::optional<int64_t> GraphReader::evaluate(TableReader &reader, StringRef key,
-                                             StringRef term) {
-  int64_t value;
-  if (!term.getAsInteger(10, value)) {
-    return value;
-  }
-  auto size = sizes.find(term.str());
-  if (size != sizes.end()) {
-    return size->second;
-  }
-  SmallVector<StringRef> known;
-  for (auto &entry : sizes) {
-    known.push_back(entry.first);
-  }
-  reader.error(key, "expected a number or a name of [sizes], got \"" + term +
-                        "\"" + didYouMean(term, known));
-  return std::nullopt;
-}
-
-/// A size: an integer, a name of [sizes], or a product of these.
-int64_t GraphReader::readSize(TableReader &reader, StringRef key) {
-  const Node *node = reader.find(key);
-  if (!node || node->isInteger()) {
-    return reader.requirePositive(key);
-  }
-  std::optional<std::string> text = reader.string(key);
-  if (!text) {
-    return 1;
-  }
-  int64_t product = 1;
-  SmallVector<StringRef> terms;
-  StringRef(*text).split(terms, '*');
-  for (StringRef term : terms) {
-    int64_t factor = evaluate(reader, key, term.trim()).value_or(1);
-    if (factor < 1 || llvm::MulOverflow(product, factor, product) ||
-        product > model::kLargestSize) {
-      reader.error(key, "expected a size from 1 to " +
-                            Twine(model::kLargestSize) + " for \"" + key +
-                            "\", got \"" + *text + "\"");
-      return 1;
-    }
-  }
-  return product;
 }
 
 FailureOr<std::vector<std::string>> GraphReader::readWords(TableReader &reader,
@@ -242,7 +191,7 @@ void GraphReader::expectSameColumns(TableReader &reader, ArrayRef<Value> in) {
 }
 
 Value GraphReader::embed(TableReader &reader, ArrayRef<Value> in, Where where) {
-  int64_t rows = readSize(reader, "rows"), size = readSize(reader, "size");
+  int64_t rows = sizes.read(reader, "rows"), size = sizes.read(reader, "size");
   return m.embed(in[0], readWeight(reader, "weight", {rows, size}, where),
                  where);
 }
@@ -253,20 +202,45 @@ Value GraphReader::norm(TableReader &reader, ArrayRef<Value> in, Where where) {
                 where);
 }
 
+/// How ranks share a linear: "role", and "head_dim" where it has heads.
+void GraphReader::readRole(TableReader &reader, int64_t outputs, int64_t inputs,
+                           LinearOptions &options) {
+  using model::Role;
+  static const StringRef roles[] = {"replicated", "column",   "row",
+                                    "heads",      "kv_heads", "vocabulary"};
+  if (!reader.has("role")) {
+    return;
+  }
+  std::optional<size_t> index = reader.choice("role", roles);
+  options.role = index ? *model::symbolizeRole(unsigned(*index)) : Role::Row;
+  bool hasHeads = options.role == Role::Heads || options.role == Role::KvHeads;
+  if (!hasHeads && (options.role != Role::Row || !reader.has("head_dim"))) {
+    return;
+  }
+  options.headDim = sizes.read(reader, "head_dim");
+  int64_t size = hasHeads ? outputs : inputs;
+  if (size % options.headDim != 0 && !source.failed) {
+    reader.error("head_dim", "expected whole heads in " + Twine(size) +
+                                 " columns, got heads of " +
+                                 Twine(options.headDim));
+  }
+}
+
 Value GraphReader::linear(TableReader &reader, ArrayRef<Value> in,
                           Where where) {
-  int64_t size = readSize(reader, "size");
+  int64_t size = sizes.read(reader, "size");
   Value weight =
       readWeight(reader, "weight", {size, columns(reader, in[0])}, where);
-  Value bias;
+  LinearOptions options;
   if (reader.has("bias")) {
-    bias = readWeight(reader, "bias", {size}, where);
+    options.bias = readWeight(reader, "bias", {size}, where);
   }
-  return m.linear(in[0], weight, bias, where);
+  readRole(reader, size, columns(reader, in[0]), options);
+  return m.linear(in[0], weight, options, where);
 }
 
 Value GraphReader::rope(TableReader &reader, ArrayRef<Value> in, Where where) {
-  RopeOptions options = {readSize(reader, "head_dim"), shared.ropeTheta,
+  RopeOptions options = {sizes.read(reader, "head_dim"), shared.ropeTheta,
                          shared.ropeScaling};
   if (std::optional<double> theta = reader.number("theta")) {
     options.theta = *theta;
@@ -276,9 +250,9 @@ Value GraphReader::rope(TableReader &reader, ArrayRef<Value> in, Where where) {
 
 Value GraphReader::attention(TableReader &reader, ArrayRef<Value> in,
                              Where where) {
-  int64_t window = reader.has("window") ? readSize(reader, "window") : 0;
-  AttentionOptions options = {readSize(reader, "kv_heads"),
-                              readSize(reader, "head_dim"), window};
+  int64_t window = reader.has("window") ? sizes.read(reader, "window") : 0;
+  AttentionOptions options = {sizes.read(reader, "kv_heads"),
+                              sizes.read(reader, "head_dim"), window};
   return m.attention(in[0], in[1], in[2], options, where);
 }
 

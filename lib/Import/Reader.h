@@ -8,6 +8,7 @@
 #include "lib/Support/Support.h"
 #include "lib/Text/Text.h"
 #include "llvm/ADT/SetVector.h"
+#include <map>
 
 namespace modelc {
 
@@ -111,6 +112,20 @@ private:
   const Node &root;
   std::string what;
   llvm::SetVector<llvm::StringRef> asked;
+};
+
+/// Sizes that a file gives names.
+class Sizes {
+public:
+  mlir::LogicalResult readTable(Source &source, const Node &table);
+  /// A size: an integer, a name of the table, or a product of these; 1 after a
+  /// mistake.
+  int64_t read(TableReader &reader, llvm::StringRef key) const;
+
+private:
+  std::optional<int64_t> evaluate(TableReader &reader, llvm::StringRef key,
+                                  llvm::StringRef term) const;
+  std::map<std::string, int64_t> known;
 };
 
 /// How a file names the sizes of a decoder.

@@ -81,7 +81,7 @@ static bool readsPart(Operation *op) {
                        : model::WeightOp();
   return weight &&
          llvm::any_of(weight.getSources(), [](model::SourceAttr source) {
-           return source.getDim() == 1 && source.getParts() > 1;
+           return source.getParts(1) > 1;
          });
 }
 
@@ -99,7 +99,8 @@ LogicalResult modelc::kernels::refuse(Operation *op, const LinearShape &shape,
     int64_t LinearShape::*member;
     bool isPart;
   };
-  bool isSplit = op->getParentOfType<model::GraphOp>().getRanks() > 1;
+  bool isSplit =
+      op->getParentOfType<model::GraphOp>().getRanks(model::Axis::Tensor) > 1;
   const Size sizes[] = {
       {Subject::Inputs, "inputs", &LinearShape::inputs, readsPart(op)},
       {Subject::Outputs, "outputs", &LinearShape::columns, !readsPart(op)}};
@@ -142,7 +143,8 @@ LogicalResult modelc::kernels::verifyWords(Operation *op,
     near.push_back(llvm::alignDown(columns, word));
   }
   near.push_back(llvm::alignTo(columns, word));
-  int64_t ranks = op->getParentOfType<model::GraphOp>().getRanks();
+  int64_t ranks =
+      op->getParentOfType<model::GraphOp>().getRanks(model::Axis::Tensor);
   bool isOfPart = readsPart(op) || llvm::any_of(op->getUsers(), readsPart);
   bool isPart = ranks > 1 && isOfPart && columns * ranks % word == 0;
   model::Subject subject =

@@ -57,7 +57,7 @@ static model::LinearOp merge(OpBuilder &builder,
       first.getX(), joinWeights(builder, weights), first.getXScale(),
       joinWeights(builder, scales), first.getXTensorScale(),
       joinWeights(builder, tensorScales), joinWeights(builder, biases),
-      /*residual=*/Value(), swiglu);
+      /*residual=*/Value(), swiglu, first.getRole(), first.getHeadDimAttr());
 }
 
 void fuseQkv(model::AttentionOp attention) {

@@ -110,38 +110,46 @@ def ModelQuantise : ModelPass<"model-quantise"> {
 }
 
 def ModelShard : ModelPass<"model-shard"> {
-  let summary = "split every layer over several ranks (tensor parallel)";
+  let summary = "share every layer among ranks along axes of a mesh";
   let description = [{
-    The graph becomes what each of `tp` ranks runs. Linears that feed attention
-    or SwiGLU are split by their outputs (whole heads; KV heads are repeated on
-    neighbouring ranks where there are fewer heads than ranks), linears that
-    follow them by their inputs, with an all-reduce after. The head is split by
-    vocabulary, with an all-gather of the logits; the embedding is on every rank.
+    The graph becomes what each rank of a mesh runs, which it then names. Ops say
+    how they are shared (`ShardingInterface`), linears by their `role`; the pass
+    cuts weights and caches accordingly and inserts collectives.
+
+    Along `tp` linears by heads, by columns and by words are cut along their
+    outputs (KV heads are repeated on neighbouring ranks where there are fewer
+    heads than ranks), those by rows along their inputs, with an all-reduce after;
+    of words the logits are gathered. What has no role is on every rank. Along
+    `ep` and `dp` every rank has sequences of its own; along `ep` ops with experts
+    have a part of these, and rows go to them and back.
 
     ```mlir
     model.graph @before(%x: tensor<?x64xbf16>) -> tensor<?x64xbf16> {
       %wg = model.weight ["gate"] : tensor<96x64xbf16>
-      %g = model.linear %x, %wg : tensor<?x64xbf16>, tensor<96x64xbf16> -> tensor<?x96xbf16>
+      %g = model.linear %x, %wg role column : tensor<?x64xbf16>, tensor<96x64xbf16> -> tensor<?x96xbf16>
       %s = model.swiglu %g, %g : tensor<?x96xbf16> -> tensor<?x96xbf16>
       %wd = model.weight ["down"] : tensor<64x96xbf16>
-      %y = model.linear %s, %wd : tensor<?x96xbf16>, tensor<64x96xbf16> -> tensor<?x64xbf16>
+      %y = model.linear %s, %wd role row : tensor<?x96xbf16>, tensor<64x96xbf16> -> tensor<?x64xbf16>
       model.return %y : tensor<?x64xbf16>
     }
     ```
     becomes with `tp=2`
     ```mlir
-    model.graph @after(%x: tensor<?x64xbf16>) -> tensor<?x64xbf16> attributes {ranks = 2 : i64} {
+    model.graph @after(%x: tensor<?x64xbf16>) -> tensor<?x64xbf16> attributes {mesh = #model.mesh<tp = 2>} {
       %wg = model.weight ["gate" split 0 of 2] : tensor<48x64xbf16>
-      %g = model.linear %x, %wg : tensor<?x64xbf16>, tensor<48x64xbf16> -> tensor<?x48xbf16>
+      %g = model.linear %x, %wg role column : tensor<?x64xbf16>, tensor<48x64xbf16> -> tensor<?x48xbf16>
       %s = model.swiglu %g, %g : tensor<?x48xbf16> -> tensor<?x48xbf16>
       %wd = model.weight ["down" split 1 of 2] : tensor<64x48xbf16>
-      %p = model.linear %s, %wd : tensor<?x48xbf16>, tensor<64x48xbf16> -> tensor<?x64xbf16>
-      %y = model.all_reduce %p : tensor<?x64xbf16>
+      %p = model.linear %s, %wd role row : tensor<?x48xbf16>, tensor<64x48xbf16> -> tensor<?x64xbf16>
+      %y = model.all_reduce %p over tp : tensor<?x64xbf16>
       model.return %y : tensor<?x64xbf16>
     }
     ```
   }];
-  let options = [Option<"tp", "tp", "int64_t", "1", "number of ranks">];
+  let options = [
+    Option<"tp", "tp", "int64_t", "1", "ranks that share tensors">,
+    Option<"ep", "ep", "int64_t", "1", "ranks that share experts">,
+    Option<"dp", "dp", "int64_t", "1", "ranks that share nothing">];
 }
 
 def ModelRotate : ModelPass<"model-rotate"> {
@@ -153,11 +161,11 @@ def ModelRotate : ModelPass<"model-rotate"> {
 
     ```mlir
     model.graph @before(%tokens: tensor<?xi32>, %x: tensor<?x64xbf16>)
-        -> tensor<?x64xbf16> attributes {ranks = 2 : i64} {
+        -> tensor<?x64xbf16> attributes {mesh = #model.mesh<tp = 2>} {
       %y = model.layers 3 carry (%h = %x : tensor<?x64xbf16>) {
         %w = model.weight ["layers.{layer}.w"] : tensor<64x64xbf16>
         %p = model.linear %h, %w : tensor<?x64xbf16>, tensor<64x64xbf16> -> tensor<?x64xbf16>
-        %s = model.all_reduce %p : tensor<?x64xbf16>
+        %s = model.all_reduce %p over tp : tensor<?x64xbf16>
         %n = model.add %h, %s : tensor<?x64xbf16>
         model.yield %n : tensor<?x64xbf16>
       }
@@ -167,16 +175,16 @@ def ModelRotate : ModelPass<"model-rotate"> {
     becomes
     ```mlir
     model.graph @after(%tokens: tensor<?xi32>, %x: tensor<?x64xbf16>)
-        -> tensor<?x64xbf16> attributes {ranks = 2 : i64} {
+        -> tensor<?x64xbf16> attributes {mesh = #model.mesh<tp = 2>} {
       %z = model.zeros %tokens : tensor<?xi32> -> tensor<?x64xbf16>
       %y, %q = model.layers 3 carry (%a = %x : tensor<?x64xbf16>, %b = %z : tensor<?x64xbf16>) {
-        %s = model.all_reduce %b : tensor<?x64xbf16>
+        %s = model.all_reduce %b over tp : tensor<?x64xbf16>
         %h = model.add %a, %s : tensor<?x64xbf16>
         %w = model.weight ["layers.{layer}.w"] : tensor<64x64xbf16>
         %p = model.linear %h, %w : tensor<?x64xbf16>, tensor<64x64xbf16> -> tensor<?x64xbf16>
         model.yield %h, %p : tensor<?x64xbf16>, tensor<?x64xbf16>
       }
-      %s = model.all_reduce %q : tensor<?x64xbf16>
+      %s = model.all_reduce %q over tp : tensor<?x64xbf16>
       %r = model.add %y, %s : tensor<?x64xbf16>
       model.return %r : tensor<?x64xbf16>
     }

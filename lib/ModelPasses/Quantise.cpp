@@ -1,7 +1,6 @@
 //===- Quantise.cpp - Linears in 8, 6 or 4 bits, caches in 8 --------------===//
 
 #include "lib/ModelPasses/ModelPasses.h"
-#include "lib/ModelPasses/Roles.h"
 #include "lib/ModelPasses/Weights.h"
 
 #include "mlir/IR/Builders.h"
@@ -62,11 +61,12 @@ static RankedTensorType scalesOf(RankedTensorType matrix,
 static SmallVector<model::SourceAttr> wholeRows(model::WeightOp weight) {
   SmallVector<model::SourceAttr> sources;
   for (model::SourceAttr source : weight.getSources()) {
-    bool isSplitAlike = source.getDim() == 0;
+    SmallVector<model::CutAttr> cuts;
+    llvm::copy_if(source.getCuts(), std::back_inserter(cuts),
+                  [](model::CutAttr cut) { return cut.getDim() == 0; });
     sources.push_back(
-        isSplitAlike ? source
-                     : model::SourceAttr::get(weight.getContext(),
-                                              source.getName().getValue()));
+        model::SourceAttr::get(weight.getContext(), source.getName(), cuts,
+                               source.getFirstRank(), source.getPadding()));
   }
   return sources;
 }
@@ -244,7 +244,8 @@ struct Quantise : public impl::ModelQuantiseBase<Quantise> {
     Numbers ofInputs =
         inputs == Precision::Bf16 ? number : numbersOf(&getContext(), inputs);
     WalkResult walk = getOperation().walk([&](model::LinearOp linear) {
-      bool isDone = getRole(linear) == Role::Head || linear.getXScale();
+      bool isDone =
+          linear.getRole() == model::Role::Vocabulary || linear.getXScale();
       return isDone ? WalkResult::advance()
                     : WalkResult(quantise(linear, number, ofInputs));
     });

@@ -49,8 +49,8 @@ static std::optional<HandedOn> findSum(model::LayersOp layers) {
 /// whole + all_reduce(part), where and as the layers did it.
 static Value addUp(OpBuilder &builder, HandedOn &from, Value whole,
                    Value part) {
-  auto sum = model::AllReduceOp::create(builder, from.sum.getLoc(),
-                                        part.getType(), part);
+  auto sum = model::AllReduceOp::create(
+      builder, from.sum.getLoc(), part.getType(), part, from.sum.getAxis());
   return model::AddOp::create(builder, from.add.getLoc(), whole.getType(),
                               whole, sum.getOut());
 }

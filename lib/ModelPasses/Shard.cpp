@@ -1,19 +1,16 @@
-//===- Shard.cpp - Tensor parallel ----------------------------------------===//
+//===- Shard.cpp - Ranks along an axis share a graph ----------------------===//
 //
-// Megatron's scheme. A value is either whole on every rank or split by columns;
-// linears switch between the two, everything else passes on what it gets:
-//
-//   whole --column-split linear--> split --attention, SwiGLU, ...--> split
-//         --row-split linear--> partial sums --all-reduce--> whole
+// One walk for each axis. Of every value it knows where it is over the ranks
+// (model::Placement); every op says where it needs its operands. What is not
+// there is brought there: weights and caches are cut, values are summed or
+// gathered behind the op that made them. The types of what is cut shrink.
 //
 //===----------------------------------------------------------------------===//
 
 #include "lib/ModelPasses/ModelPasses.h"
-#include "lib/ModelPasses/Roles.h"
 #include "lib/ModelPasses/Weights.h"
 
 #include "mlir/IR/Builders.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
@@ -21,91 +18,16 @@ namespace modelc {
 #define GEN_PASS_DEF_MODELSHARD
 #include "lib/ModelPasses/Passes.h.inc"
 
-namespace {
-/// Something that must be cut in equal parts, and where it is stated.
-struct Divisible {
-  StringRef what;
-  int64_t size;
-  Location place;
-  /// Fewer parts than ranks will do: neighbours share one.
-  bool canRepeat = false;
+using model::Axis;
+using model::Divisible;
+using model::Placement;
 
-  bool fits(int64_t ranks) const {
-    return size % ranks == 0 || (canRepeat && ranks % size == 0);
-  }
-};
-} // namespace
-
-/// The type of the scales of blocks of a weight; null: it has none.
-static Type scaleOfBlocks(model::LinearOp linear) {
-  Value scale = linear.getWeightScale();
-  auto type = scale ? cast<RankedTensorType>(scale.getType()) : nullptr;
-  return type && type.getRank() == 2 ? type.getElementType() : Type();
-}
-
-/// Blocks of rows that share a scale stay whole where outputs are split.
-static std::optional<Divisible> blocksOfOutputs(model::LinearOp linear) {
-  Type scale = scaleOfBlocks(linear);
-  int64_t rows = scale ? model::getScaledRows(linear.getOutputs(), scale) : 0;
-  if (rows == 0 || rows == linear.getOutputs() ||
-      getRole(linear) == Role::AttentionOutput ||
-      getRole(linear) == Role::Down) {
-    return std::nullopt;
-  }
-  // Heads that are repeated must be whole blocks themselves.
-  auto append = dyn_cast_or_null<model::AppendOp>(getAttentionConsumer(linear));
-  bool isRepeated =
-      append &&
-      append.getCache().getType().getHeadDim() % model::kScaledGroup == 0;
-  return Divisible{"blocks of outputs that share a scale", rows,
-                   linear.getLoc(), isRepeated};
-}
-
-/// Blocks that share a scale stay whole where inputs are split.
-static std::optional<Divisible> blocksOfInputs(model::LinearOp linear) {
-  Type scale = scaleOfBlocks(linear);
-  if (!scale) {
-    return std::nullopt;
-  }
-  return Divisible{"blocks of inputs that share a scale",
-                   linear.getInputs() / model::getScaledBlock(scale),
-                   linear.getLoc()};
-}
-
-static std::optional<Divisible> whatIsCut(model::LinearOp linear) {
-  Location place = linear.getLoc();
-  Operation *consumer = getAttentionConsumer(linear);
-  switch (getRole(linear)) {
-  case Role::Query:
-    return Divisible{"query heads",
-                     cast<model::AttentionOp>(consumer).getHeads(), place};
-  case Role::KeyOrValue:
-    return Divisible{
-        "kv heads",
-        cast<model::AppendOp>(consumer).getCache().getType().getKvHeads(),
-        place, /*canRepeat=*/true};
-  case Role::GateOrUp:
-    return Divisible{"columns of the MLP", linear.getOutputs(), place};
-  case Role::Head:
-    return Divisible{"words of the vocabulary", linear.getOutputs(), place};
-  case Role::AttentionOutput:
-  case Role::Down:
-    return blocksOfInputs(linear);
-  default:
-    return std::nullopt;
-  }
-}
-
-/// What is cut, the fewest first: heads before columns.
-static SmallVector<Divisible> collectDivisibles(model::GraphOp graph) {
+/// What an axis cuts, the fewest first: heads before columns.
+static SmallVector<Divisible> collectDivisibles(model::GraphOp graph,
+                                                Axis axis) {
   SmallVector<Divisible> divisibles;
-  graph.walk([&](model::LinearOp linear) {
-    for (std::optional<Divisible> divisible :
-         {whatIsCut(linear), blocksOfOutputs(linear)}) {
-      if (divisible) {
-        divisibles.push_back(*divisible);
-      }
-    }
+  graph.walk([&](model::ShardingInterface op) {
+    llvm::append_range(divisibles, op.getDivisibles(axis));
   });
   llvm::sort(divisibles, [](const Divisible &a, const Divisible &b) {
     return std::tie(a.size, a.what) < std::tie(b.size, b.what);
@@ -113,31 +35,253 @@ static SmallVector<Divisible> collectDivisibles(model::GraphOp graph) {
   return divisibles;
 }
 
-SmallVector<int64_t> possibleRanks(model::GraphOp graph, int64_t most) {
-  SmallVector<Divisible> divisibles = collectDivisibles(graph);
+/// Numbers of ranks up to `most` that fit what is cut.
+static SmallVector<int64_t>
+fittingRanks(int64_t most, llvm::function_ref<bool(int64_t)> fits) {
   SmallVector<int64_t> ranks;
   for (int64_t n = 1; n <= most; ++n) {
-    if (llvm::all_of(divisibles,
-                     [&](const Divisible &d) { return d.fits(n); })) {
+    if (fits(n)) {
       ranks.push_back(n);
     }
   }
   return ranks;
 }
 
-static LogicalResult checkDivisible(model::GraphOp graph, int64_t ranks) {
-  for (const Divisible &divisible : collectDivisibles(graph)) {
+SmallVector<int64_t> possibleRanks(model::GraphOp graph, int64_t most) {
+  SmallVector<Divisible> all = collectDivisibles(graph, Axis::Tensor);
+  return fittingRanks(all.empty() ? 1 : most, [&](int64_t n) {
+    return llvm::all_of(
+        all, [&](const Divisible &d) { return d.canPad || d.fits(n); });
+  });
+}
+
+static LogicalResult checkDivisible(model::GraphOp graph, Axis axis,
+                                    int64_t ranks) {
+  SmallVector<Divisible> all = collectDivisibles(graph, axis);
+  for (const Divisible &divisible : all) {
     if (divisible.fits(ranks)) {
       continue;
     }
     InFlightDiagnostic error = emitError(divisible.place)
-                               << "tp=" << ranks << " does not divide "
-                               << divisible.size << " " << divisible.what
-                               << "; try ";
-    llvm::interleaveComma(possibleRanks(graph, std::max<int64_t>(ranks, 16)),
-                          error);
+                               << stringifyAxis(axis) << "=" << ranks
+                               << " does not divide " << divisible.size << " "
+                               << divisible.what << "; try ";
+    llvm::interleaveComma(
+        fittingRanks(std::max<int64_t>(ranks, 16),
+                     [&](int64_t n) {
+                       return llvm::all_of(
+                           all, [&](const Divisible &d) { return d.fits(n); });
+                     }),
+        error);
     return error;
   }
+  StringRef word = stringifyAxis(axis);
+  if (all.empty() && axis != Axis::Data) {
+    return emitError(model::placeOf(graph, model::Subject::Ranks), "expected ")
+           << (axis == Axis::Tensor
+                   ? "linears with a role, which says how they "
+                     "are shared"
+                   : "an op with experts")
+           << ", for " << word << "=" << ranks << ", got none; try " << word
+           << "=1";
+  }
+  return success();
+}
+
+namespace {
+/// Shares a graph over the ranks along one axis.
+class AxisWalk {
+public:
+  AxisWalk(Axis axis, int64_t ranks) : axis(axis), ranks(ranks) {}
+
+  LogicalResult run(model::GraphOp graph) {
+    bool haveOwnRows = axis != Axis::Tensor;
+    for (BlockArgument argument : graph.getBody().getArguments()) {
+      places[argument] =
+          haveOwnRows ? Placement::cut(0, ranks) : Placement::whole();
+    }
+    return share(graph.getBody().front());
+  }
+
+private:
+  LogicalResult share(Block &block);
+  LogicalResult share(Operation &op);
+  LogicalResult shareBody(model::LayersOp layers);
+  FailureOr<model::Sharding> ask(Operation &op);
+  LogicalResult bring(OpOperand &operand, Placement wanted);
+  Value cutWeight(OpOperand &operand, model::WeightOp weight, Placement wanted);
+  Value insertCollective(Value value, Placement wanted);
+  void place(Value value, Placement where);
+
+  Axis axis;
+  int64_t ranks;
+  llvm::DenseMap<Value, Placement> places;
+  /// What collectives made of a value, by where it is then.
+  llvm::DenseMap<std::pair<Value, unsigned>, Value> moved;
+};
+} // namespace
+
+LogicalResult AxisWalk::share(Block &block) {
+  // Ops that are inserted behind another are not walked: their results are
+  // placed as they are made.
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    if (failed(share(op))) {
+      return failure();
+    }
+  }
+  return success();
+}
+
+FailureOr<model::Sharding> AxisWalk::ask(Operation &op) {
+  SmallVector<Placement> operands;
+  for (Value operand : op.getOperands()) {
+    operands.push_back(places.lookup(operand));
+  }
+  auto known = dyn_cast<model::ShardingInterface>(op);
+  return known ? known.getSharding(axis, ranks, operands)
+               : model::shareRows(&op, axis, ranks, operands);
+}
+
+LogicalResult AxisWalk::share(Operation &op) {
+  FailureOr<model::Sharding> sharding = ask(op);
+  if (failed(sharding)) {
+    return failure();
+  }
+  for (auto [operand, wanted] :
+       llvm::zip_equal(op.getOpOperands(), sharding->operands)) {
+    if (failed(bring(operand, wanted))) {
+      return failure();
+    }
+  }
+  if (auto layers = dyn_cast<model::LayersOp>(op)) {
+    return shareBody(layers);
+  }
+  for (auto [result, where] :
+       llvm::zip_equal(op.getResults(), sharding->results)) {
+    place(result, where);
+  }
+  return success();
+}
+
+/// A layer hands on what it is given, where it is given it.
+LogicalResult AxisWalk::shareBody(model::LayersOp layers) {
+  Block &body = layers.getBody().front();
+  for (auto [init, argument, result] : llvm::zip_equal(
+           layers.getInits(), body.getArguments(), layers.getResults())) {
+    places[argument] = places[result] = places.lookup(init);
+  }
+  if (failed(share(body))) {
+    return failure();
+  }
+  for (auto [argument, yielded] : llvm::zip_equal(
+           body.getArguments(), layers.getYield()->getOpOperands())) {
+    if (failed(bring(yielded, places.lookup(argument)))) {
+      return failure();
+    }
+  }
+  return success();
+}
+
+/// Each rank has its part of what is cut; a dimension that a type lacks, that
+/// of the scales of rows, is each rank's own.
+void AxisWalk::place(Value value, Placement where) {
+  places[value] = where;
+  if (where.kind != Placement::Kind::Cut) {
+    return;
+  }
+  if (auto cache = dyn_cast<model::CacheType>(value.getType())) {
+    return; // cut where it is made
+  }
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  if (!type || where.dim >= type.getRank() || type.isDynamicDim(where.dim)) {
+    return;
+  }
+  SmallVector<int64_t> shape(type.getShape());
+  shape[where.dim] /= where.parts;
+  value.setType(type.clone(shape));
+}
+
+Value AxisWalk::cutWeight(OpOperand &operand, model::WeightOp weight,
+                          Placement wanted) {
+  OpBuilder builder(operand.getOwner());
+  return wanted.kind == Placement::Kind::Sum
+             ? onFirstRank(builder, weight)
+             : splitWeight(builder, weight,
+                           model::CutAttr::get(builder.getContext(), wanted.dim,
+                                               wanted.parts,
+                                               ranks / wanted.parts, axis));
+}
+
+/// The value where it is wanted, made behind the op that made it, or where the
+/// block begins; null: no collective does that.
+Value AxisWalk::insertCollective(Value value, Placement wanted) {
+  Placement from = places.lookup(value);
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  if (!type || type.getRank() != 2) {
+    return {};
+  }
+  OpBuilder builder(value.getContext());
+  builder.setInsertionPointAfterValue(value);
+  Location loc = value.getLoc();
+  bool isSum = from.kind == Placement::Kind::Sum;
+  if (wanted == Placement::whole() && isSum) {
+    return model::AllReduceOp::create(builder, loc, type, value, axis);
+  }
+  if (wanted == Placement::whole() && from.isCut(1) && from.parts == ranks) {
+    auto whole = type.clone({type.getDimSize(0), type.getDimSize(1) * ranks});
+    return model::AllGatherOp::create(builder, loc, whole, value, axis);
+  }
+  if (wanted == Placement::whole() && from.isCut(0)) {
+    return model::GatherRowsOp::create(builder, loc, type, value, axis);
+  }
+  return wanted.isCut(0) && isSum
+             ? model::ScatterRowsOp::create(builder, loc, type, value, axis)
+                   .getOut()
+             : Value();
+}
+
+static StringRef wordOf(Placement place) {
+  switch (place.kind) {
+  case Placement::Kind::Whole:
+    return "whole";
+  case Placement::Kind::Cut:
+    return place.dim == 0 ? "in rows of each rank" : "in columns of each rank";
+  case Placement::Kind::Sum:
+    return "as a sum over the ranks";
+  }
+  llvm_unreachable("all kinds are named");
+}
+
+LogicalResult AxisWalk::bring(OpOperand &operand, Placement wanted) {
+  Value value = operand.get();
+  Placement from = places.lookup(value);
+  if (from == wanted) {
+    return success();
+  }
+  if (auto weight = value.getDefiningOp<model::WeightOp>();
+      weight && from == Placement::whole()) {
+    operand.set(cutWeight(operand, weight, wanted));
+    places[operand.get()] = wanted;
+    return success();
+  }
+  if (auto cache = value.getDefiningOp<model::CacheOp>();
+      cache && from == Placement::whole()) {
+    places[value] = wanted;
+    if (wanted.isCut(1)) {
+      splitCache(cache, wanted.parts);
+    }
+    return success();
+  }
+  Value &there = moved[{value, unsigned(wanted.kind)}];
+  there = there ? there : insertCollective(value, wanted);
+  if (!there) {
+    return operand.getOwner()->emitError("expected operand ")
+           << operand.getOperandNumber() << " " << wordOf(wanted) << " along "
+           << stringifyAxis(axis) << ", got it " << wordOf(from)
+           << "; give the linears before it roles";
+  }
+  places[there] = wanted;
+  operand.set(there);
   return success();
 }
 
@@ -146,185 +290,42 @@ struct Shard : public impl::ModelShardBase<Shard> {
   using ModelShardBase::ModelShardBase;
 
   void runOnOperation() override {
-    model::GraphOp graph = getOperation();
-    if (tp < 1) {
-      graph.emitError("expected tp of at least 1, got ") << int64_t(tp);
-      return signalPassFailure();
-    }
-    if (tp == 1) {
-      return;
-    }
-    if (graph.getRanks() != 1) {
-      graph.emitError("expected a graph that is not sharded, got one for ")
-          << graph.getRanks() << " ranks";
-      return signalPassFailure();
-    }
-    if (failed(checkDivisible(graph, tp))) {
-      return signalPassFailure();
-    }
-    graph.setRanks(tp);
-    graph.walk([&](model::CacheOp cache) { splitCache(cache); });
-    // Roles are read from the graph as it was, before any linear changes.
-    SmallVector<std::pair<Operation *, Role>> ops;
-    graph.walk<WalkOrder::PreOrder>([&](Operation *op) {
-      auto linear = dyn_cast<model::LinearOp>(op);
-      ops.push_back({op, linear ? getRole(linear) : Role::Other});
-    });
-    for (auto [op, role] : ops) {
-      if (failed(shard(op, role))) {
+    // Along `ep` and `dp` rows are each rank's own before anything is cut.
+    for (auto [axis, ranks] : {std::pair<Axis, int64_t>{Axis::Tensor, tp},
+                               {Axis::Expert, ep},
+                               {Axis::Data, dp}}) {
+      if (failed(share(getOperation(), axis, ranks))) {
         return signalPassFailure();
       }
     }
-    eraseUnusedWeights(graph);
-  }
-
-  void splitCache(model::CacheOp cache) {
-    model::CacheType type = cache.getType();
-    int64_t heads = std::max<int64_t>(1, type.getKvHeads() / tp);
-    setCacheType(cache,
-                 model::CacheType::get(&getContext(), heads, type.getHeadDim(),
-                                       type.getElementType(), type.getPage()));
-  }
-
-  LogicalResult shard(Operation *op, Role role) {
-    auto linear = dyn_cast<model::LinearOp>(op);
-    if (!linear) {
-      return passOn(op);
-    }
-    if (!linear.getWeight().getDefiningOp<model::WeightOp>()) {
-      return linear.emitError("expected the weight to be a 'model.weight'");
-    }
-    if (linear.getSwiglu() || linear.getResidual()) {
-      return linear.emitError("expected a linear without an epilogue; run "
-                              "model-shard before model-fuse");
-    }
-    switch (role) {
-    case Role::Query:
-    case Role::KeyOrValue:
-    case Role::GateOrUp:
-      splitOutputs(linear, role);
-      split.insert(linear.getOut());
-      return success();
-    case Role::AttentionOutput:
-    case Role::Down:
-      splitInputs(linear);
-      return success();
-    case Role::Head:
-      splitOutputs(linear, role);
-      gather(linear);
-      return success();
-    default:
-      return success();
-    }
-  }
-
-  /// An op that is no linear: its results are split if its operands are.
-  LogicalResult passOn(Operation *op) {
-    if (llvm::none_of(op->getOperands(),
-                      [&](Value v) { return split.contains(v); })) {
-      return success();
-    }
-    return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-        .Case<model::RopeOp, model::AttentionOp, model::SwigluOp,
-              model::QuantiseOp>([&](Operation *op) {
-          setColumns(op->getResult(0), columns(op->getOperand(0)));
-          split.insert(op->getResult(0));
-          if (auto quantise = dyn_cast<model::QuantiseOp>(op)) {
-            splitScale(quantise);
-          }
-          return success();
-        })
-        .Case([](model::AppendOp) { return success(); })
-        .Default([](Operation *op) {
-          return op->emitError("expected rope, attention, append, swiglu or "
-                               "quantise on a value that is split over ranks, "
-                               "got '")
-                 << op->getName() << "'";
-        });
-  }
-
-  /// Scales of blocks are split as the columns are, those of rows are not.
-  static void splitScale(model::QuantiseOp quantise) {
-    auto type = cast<RankedTensorType>(quantise.getScale().getType());
-    if (type.getRank() == 2) {
-      setColumns(quantise.getScale(),
-                 columns(quantise.getOut()) /
-                     model::getScaledBlock(type.getElementType()));
-    }
-  }
-
-  static int64_t columns(Value value) {
-    return cast<RankedTensorType>(value.getType()).getDimSize(1);
-  }
-  static void setColumns(Value value, int64_t columns) {
-    auto type = cast<RankedTensorType>(value.getType());
-    value.setType(type.clone({type.getDimSize(0), columns}));
-  }
-
-  /// Whole heads for each rank; repeated where there are fewer than ranks.
-  Split splitOf(model::LinearOp linear, Role role) {
-    if (role != Role::KeyOrValue) {
-      return {0, tp, 1};
-    }
-    auto append = cast<model::AppendOp>(getAttentionConsumer(linear));
-    int64_t rows = linear.getOutputs();
-    int64_t parts = rows / (append.getCache().getType().getKvHeads() *
-                            append.getCache().getType().getHeadDim());
-    return {0, parts, tp / parts};
-  }
-
-  void splitOutputs(model::LinearOp linear, Role role) {
-    OpBuilder builder(linear);
-    Split parts = splitOf(linear, role);
-    for (OpOperand &operand : linear->getOpOperands()) {
-      // The others are the input and its scales.
-      auto weight = operand.get().getDefiningOp<model::WeightOp>();
-      if (weight && operand.get() != linear.getXTensorScale()) {
-        operand.set(splitWeight(builder, weight, parts));
-      }
-    }
-    setColumns(linear.getOut(), linear.getOutputs());
-  }
-
-  void splitInputs(model::LinearOp linear) {
-    OpBuilder builder(linear);
-    for (OpOperand &operand : linear->getOpOperands()) {
-      // The others are the input and its scales, scales of rows and the bias.
-      auto weight = operand.get().getDefiningOp<model::WeightOp>();
-      if (weight && weight.getType().getRank() == 2) {
-        operand.set(splitWeight(builder, weight, {1, tp, 1}));
-      }
-    }
-    for (OpOperand &bias : linear.getBiasMutable()) {
-      bias.set(
-          onFirstRank(builder, bias.get().getDefiningOp<model::WeightOp>()));
-    }
-    builder.setInsertionPointAfter(linear);
-    auto sum = model::AllReduceOp::create(builder, linear.getLoc(),
-                                          linear.getType(), linear.getOut());
-    linear.getOut().replaceAllUsesExcept(sum.getOut(), sum);
-  }
-
-  void gather(model::LinearOp linear) {
-    OpBuilder builder(linear);
-    builder.setInsertionPointAfter(linear);
-    auto part = cast<RankedTensorType>(linear.getOut().getType());
-    auto whole = part.clone({part.getDimSize(0), part.getDimSize(1) * tp});
-    auto logits = model::AllGatherOp::create(builder, linear.getLoc(), whole,
-                                             linear.getOut());
-    linear.getOut().replaceAllUsesExcept(logits.getOut(), logits);
-  }
-
-  static void eraseUnusedWeights(model::GraphOp graph) {
-    graph.walk([](model::WeightOp weight) {
+    getOperation().walk([](model::WeightOp weight) {
       if (weight->use_empty()) {
         weight->erase();
       }
     });
   }
 
-  /// Values of which each rank has its columns only.
-  llvm::DenseSet<Value> split;
+  static LogicalResult share(model::GraphOp graph, Axis axis, int64_t ranks) {
+    if (ranks < 1) {
+      return graph.emitError("expected ")
+             << stringifyAxis(axis) << " of at least 1, got " << ranks;
+    }
+    if (ranks == 1) {
+      return success();
+    }
+    if (graph.getRanks(axis) != 1) {
+      return graph.emitError("expected a graph that is not sharded along ")
+             << stringifyAxis(axis) << ", got one for " << graph.getRanks(axis)
+             << " ranks";
+    }
+    if (failed(checkDivisible(graph, axis, ranks))) {
+      return failure();
+    }
+    auto mesh = graph.getMesh().value_or(
+        model::MeshAttr::get(graph.getContext(), 1, 1, 1, 1, 1));
+    graph.setMeshAttr(mesh.with(axis, ranks));
+    return AxisWalk(axis, ranks).run(graph);
+  }
 };
 } // namespace
 } // namespace modelc

@@ -1,7 +1,6 @@
 //===- Summary.cpp - How many weights, how much cache ---------------------===//
 
 #include "lib/ModelPasses/ModelPasses.h"
-#include "lib/ModelPasses/Roles.h"
 
 using namespace mlir;
 
@@ -37,17 +36,9 @@ static int64_t &classOf(model::WeightOp weight, ModelSummary &summary) {
   if (!linear) {
     return summary.mlpBytes;
   }
-  switch (getRole(linear)) {
-  case Role::Head:
-    return summary.headBytes;
-  case Role::Query:
-  case Role::KeyOrValue:
-  case Role::Qkv:
-  case Role::AttentionOutput:
-    return summary.attentionBytes;
-  default:
-    return summary.mlpBytes;
-  }
+  return linear.getRole() == model::Role::Vocabulary ? summary.headBytes
+         : linear.getHeadDim()                       ? summary.attentionBytes
+                                                     : summary.mlpBytes;
 }
 
 ModelSummary summarise(model::GraphOp graph) {

@@ -16,14 +16,16 @@ static model::WeightOp copyOf(OpBuilder &builder, model::WeightOp weight,
 }
 
 Value modelc::splitWeight(OpBuilder &builder, model::WeightOp weight,
-                          const Split &split) {
+                          model::CutAttr cut) {
   SmallVector<int64_t> shape(weight.getType().getShape());
-  shape[split.dim] /= split.parts;
+  shape[cut.getDim()] /= cut.getParts();
   SmallVector<model::SourceAttr> sources;
   for (model::SourceAttr source : weight.getSources()) {
-    sources.push_back(model::SourceAttr::get(
-        builder.getContext(), source.getName(), split.dim, split.parts,
-        split.copies, /*firstRank=*/false));
+    SmallVector<model::CutAttr> cuts(source.getCuts());
+    cuts.push_back(cut);
+    sources.push_back(
+        model::SourceAttr::get(builder.getContext(), source.getName(), cuts,
+                               source.getFirstRank(), source.getPadding()));
   }
   return copyOf(builder, weight, shape, sources);
 }
@@ -31,9 +33,9 @@ Value modelc::splitWeight(OpBuilder &builder, model::WeightOp weight,
 Value modelc::onFirstRank(OpBuilder &builder, model::WeightOp weight) {
   SmallVector<model::SourceAttr> sources;
   for (model::SourceAttr source : weight.getSources()) {
-    sources.push_back(model::SourceAttr::get(builder.getContext(),
-                                             source.getName(), 0, 1, 1,
-                                             /*firstRank=*/true));
+    sources.push_back(model::SourceAttr::get(
+        builder.getContext(), source.getName(), source.getCuts(),
+        /*firstRank=*/true, source.getPadding()));
   }
   return copyOf(builder, weight, weight.getType().getShape(), sources);
 }
@@ -96,4 +98,12 @@ void modelc::setCacheType(model::CacheOp cache, model::CacheType type) {
       }
     }
   }
+}
+
+void modelc::splitCache(model::CacheOp cache, int64_t parts) {
+  model::CacheType type = cache.getType();
+  setCacheType(
+      cache, model::CacheType::get(cache.getContext(),
+                                   type.getKvHeads() / parts, type.getHeadDim(),
+                                   type.getElementType(), type.getPage()));
 }

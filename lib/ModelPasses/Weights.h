@@ -9,18 +9,11 @@
 
 namespace modelc {
 
-/// How a tensor is cut: dimension `dim` into `parts`, each on `copies` ranks.
-struct Split {
-  int64_t dim = 0;
-  int64_t parts = 1;
-  int64_t copies = 1;
-};
-
 /// One rank's part of a weight.
 mlir::Value splitWeight(mlir::OpBuilder &builder, model::WeightOp weight,
-                        const Split &split);
+                        model::CutAttr cut);
 
-/// The whole weight on rank 0, zeros on the others.
+/// The whole weight on rank 0 of `tp`, zeros on the others.
 mlir::Value onFirstRank(mlir::OpBuilder &builder, model::WeightOp weight);
 
 /// Weights below one another. Null values join to a null value.
@@ -31,6 +24,9 @@ bool canJoin(mlir::ValueRange weights);
 
 /// The cache op and all ops that pass its value on get another type.
 void setCacheType(model::CacheOp cache, model::CacheType type);
+
+/// Each rank has the heads of one of so many parts, one at least.
+void splitCache(model::CacheOp cache, int64_t parts);
 
 } // namespace modelc
 

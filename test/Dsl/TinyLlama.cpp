@@ -13,6 +13,7 @@
 
 using namespace modelc;
 using mlir::Value;
+using model::Role;
 
 namespace {
 constexpr int64_t kHidden = 128, kHeads = 4, kKvHeads = 2, kHeadDim = 64,
@@ -24,21 +25,43 @@ static Value attention(Model &m, Value x) {
   const std::string prefix = "model.layers.{layer}.";
   const RopeOptions rope = {.headDim = kHeadDim, .theta = 10000.0};
   Value n = rmsNorm(m, x, prefix + "input_layernorm.weight", kEps);
-  Value q = project(m, n, {prefix + "self_attn.q_proj", kHeads * kHeadDim});
-  Value k = project(m, n, {prefix + "self_attn.k_proj", kKvHeads * kHeadDim});
-  Value v = project(m, n, {prefix + "self_attn.v_proj", kKvHeads * kHeadDim});
+  Value q = project(m, n,
+                    {.prefix = prefix + "self_attn.q_proj",
+                     .outputs = kHeads * kHeadDim,
+                     .role = Role::Heads,
+                     .headDim = kHeadDim});
+  Projection ofKeys = {.prefix = prefix + "self_attn.k_proj",
+                       .outputs = kKvHeads * kHeadDim,
+                       .role = Role::KvHeads,
+                       .headDim = kHeadDim};
+  Projection ofValues = ofKeys;
+  ofValues.prefix = prefix + "self_attn.v_proj";
+  Value k = project(m, n, ofKeys), v = project(m, n, ofValues);
   q = m.rope(q, rope);
   k = m.rope(k, rope);
   Value a = m.attention(q, k, v, {.kvHeads = kKvHeads, .headDim = kHeadDim});
-  return project(m, a, {prefix + "self_attn.o_proj", kHidden});
+  return project(m, a,
+                 {.prefix = prefix + "self_attn.o_proj",
+                  .outputs = kHidden,
+                  .role = Role::Row,
+                  .headDim = kHeadDim});
 }
 
 static Value mlp(Model &m, Value x) {
   const std::string prefix = "model.layers.{layer}.";
   Value n = rmsNorm(m, x, prefix + "post_attention_layernorm.weight", kEps);
-  Value gate = project(m, n, {prefix + "mlp.gate_proj", kFfn});
-  Value up = project(m, n, {prefix + "mlp.up_proj", kFfn});
-  return project(m, m.swiglu(gate, up), {prefix + "mlp.down_proj", kHidden});
+  Value gate = project(m, n,
+                       {.prefix = prefix + "mlp.gate_proj",
+                        .outputs = kFfn,
+                        .role = Role::Column});
+  Value up = project(m, n,
+                     {.prefix = prefix + "mlp.up_proj",
+                      .outputs = kFfn,
+                      .role = Role::Column});
+  return project(m, m.swiglu(gate, up),
+                 {.prefix = prefix + "mlp.down_proj",
+                  .outputs = kHidden,
+                  .role = Role::Row});
 }
 
 int main(int argc, char **) {
@@ -54,7 +77,8 @@ int main(int argc, char **) {
   });
   x = rmsNorm(m, m.last(x), "model.norm.weight", kEps);
   const int64_t columns = argc > 1 ? kHidden + 1 : kHidden;
-  Value logits = m.linear(x, m.weight("lm_head.weight", {kVocab, columns}));
+  Value logits = m.linear(x, m.weight("lm_head.weight", {kVocab, columns}),
+                          {.role = Role::Vocabulary});
   auto module = m.finish(m.sample(logits));
   if (failed(module)) {
     return 1;

@@ -61,9 +61,9 @@ model.graph @shared(%x: tensor<?x64xbf16>, %batch: !model.batch) -> tensor<?xi32
       : tensor<?x64xbf16>, tensor<96x64xbf16>, tensor<96xbf16> -> tensor<?x96xbf16>
   %s = model.swiglu %g, %u : tensor<?x96xbf16> -> tensor<?x96xbf16>
   // CHECK: model.weight ["head"] : tensor<320x96xbf16>
-  // CHECK: model.linear %{{[^ ]*}}, %{{[^ ]*}} : tensor<?x96xbf16>
+  // CHECK: model.linear %{{[^ ]*}}, %{{[^ ]*}} role vocabulary : tensor<?x96xbf16>
   %wh = model.weight ["head"] : tensor<320x96xbf16>
-  %logits = model.linear %s, %wh : tensor<?x96xbf16>, tensor<320x96xbf16> -> tensor<?x320xbf16>
+  %logits = model.linear %s, %wh role vocabulary : tensor<?x96xbf16>, tensor<320x96xbf16> -> tensor<?x320xbf16>
   %t = model.sample %logits, %batch greedy : tensor<?x320xbf16> -> tensor<?xi32>
   model.return %t : tensor<?xi32>
 }
@@ -118,7 +118,7 @@ model.graph @projected(%x: tensor<?x64xbf16>, %batch: !model.batch) -> tensor<?x
 // MXFP4-LABEL: model.graph @split
 // MXFP4-DAG: model.weight ["w" split 1 of 2] stored bf16 : tensor<96x64xf4E2M1FN>
 // MXFP4-DAG: model.weight ["w" split 1 of 2] block_scale : tensor<96x2xf8E8M0FNU>
-model.graph @split(%x: tensor<?x64xbf16>) -> tensor<?x96xbf16> attributes {ranks = 2 : i64} {
+model.graph @split(%x: tensor<?x64xbf16>) -> tensor<?x96xbf16> attributes {mesh = #model.mesh<tp = 2>} {
   // CHECK-DAG: model.weight ["w" split 1 of 2] stored bf16 : tensor<96x64xf8E4M3FN>
   // CHECK-DAG: model.weight ["w"] channel_scale : tensor<96xf32>
   %w = model.weight ["w" split 1 of 2] : tensor<96x64xbf16>

@@ -56,7 +56,7 @@ def check_model(root):
     # What fusing always replaces: its result is lowered.
     fused = read(root, "lib/ModelPasses/FuseLinears.cpp")
     examples = "".join(re.findall(r"```mlir\n(.*?)```", text, re.DOTALL))
-    for name, mnemonic, _ in ops(text, "Model_Op"):
+    for name, mnemonic, _ in ops(text, "Model_Op|Model_Collective"):
         name = name.removeprefix("Model_")
         use = rf"model::{name}\b"
         if mnemonic not in ROOTS and not (

@@ -161,12 +161,13 @@ static std::string attention(const MeasuredRow &row, bool narrows) {
 /// What reads the sum is no norm, which would add up itself.
 static std::string allReduce(const MeasuredRow &row) {
   int64_t columns = row.elements / row.rows();
-  std::string ranks = ", ranks = " + std::to_string(row.devices) + " : i64";
+  std::string ranks =
+      ", mesh = #model.mesh<tp = " + std::to_string(row.devices) + ">";
   return around(ranks, "decode", 64, columns,
                 formatv(R"(
   %w = model.weight ["{0}"] : tensor<{1}x64xbf16>
   %l = model.linear %x, %w : tensor<?x64xbf16>, tensor<{1}x64xbf16> -> tensor<?x{1}xbf16>
-  %r = model.all_reduce %l : tensor<?x{1}xbf16>
+  %r = model.all_reduce %l over tp : tensor<?x{1}xbf16>
   %y = model.add %r, %r : tensor<?x{1}xbf16>)",
                         kSubject, columns)
                     .str());

@@ -55,7 +55,7 @@ SmallVector<Value> GraphLowering::meetingPlaces(const ExchangeShape &shape,
 ExchangeShape GraphLowering::exchangeOf(model::AllReduceOp op) {
   ExchangeShape shape;
   shape.columns = columnsOf(op.getX());
-  shape.ranks = static_cast<int64_t>(graph.getRanks());
+  shape.ranks = op.getRanks();
   shape.element = elementOf(op.getX());
   return shape;
 }
@@ -143,7 +143,32 @@ void GraphLowering::launchSums(model::AllReduceOp op, const NormShape *norm,
   }
 }
 
+LogicalResult GraphLowering::expectTensorAxis(Operation *op, model::Axis axis) {
+  if (axis == model::Axis::Tensor) {
+    return success();
+  }
+  StringRef word = model::stringifyAxis(axis);
+  return op->emitError("expected parts and sums of the ranks along tp alone, "
+                       "which kernels have, got ")
+         << word << "; try " << word << "=1";
+}
+
+LogicalResult GraphLowering::lower(model::GatherRowsOp op) {
+  return op.emitError("expected ranks with the same rows, which kernels have; "
+                      "try ")
+         << model::stringifyAxis(op.getAxis()) << "=1";
+}
+
+LogicalResult GraphLowering::lower(model::ScatterRowsOp op) {
+  return op.emitError("expected ranks with the same rows, which kernels have; "
+                      "try ")
+         << model::stringifyAxis(op.getAxis()) << "=1";
+}
+
 LogicalResult GraphLowering::lower(model::AllReduceOp op) {
+  if (failed(expectTensorAxis(op, op.getAxis()))) {
+    return failure();
+  }
   Value rows = rowsOf(op.getX()), buffer = bufferOf(op.getX());
   if (Value other = wanted.lookup(op.getOut()); other && other != buffer) {
     return op.emitError("expected an all-reduce of a value that nobody else "
@@ -159,9 +184,11 @@ LogicalResult GraphLowering::lower(model::AllReduceOp op) {
 }
 
 LogicalResult GraphLowering::lower(model::AllGatherOp op) {
+  if (failed(expectTensorAxis(op, op.getAxis()))) {
+    return failure();
+  }
   Value rows = rowsOf(op.getX());
-  ExchangeShape shape = {Exchange::Gather, columnsOf(op.getX()),
-                         static_cast<int64_t>(graph.getRanks()),
+  ExchangeShape shape = {Exchange::Gather, columnsOf(op.getX()), op.getRanks(),
                          elementOf(op.getX()), 0};
   // Peers write to it: not workspace, which may move from run to run.
   Value out = plan.named({StorageRole::Peer,

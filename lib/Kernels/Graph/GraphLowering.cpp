@@ -16,7 +16,7 @@ GraphLowering::GraphLowering(model::GraphOp graph, Library &library)
       plan(graph->getParentOfType<ModuleOp>(),
            model::stringifyPhase(*graph.getPhase()),
            *graph.getPhase() == model::Phase::Decode,
-           static_cast<int64_t>(graph.getRanks())) {}
+           graph.getRanks(model::Axis::Tensor)) {}
 
 LogicalResult GraphLowering::run() {
   Block &body = graph.getBody().front();
@@ -66,8 +66,9 @@ LogicalResult GraphLowering::lowerOp(Operation *op) {
             model::NormOp, model::LinearOp, model::RopeAppendOp,
             model::AppendOp, model::AttentionOp, model::SwigluOp, model::AddOp,
             model::QuantiseOp, model::ZerosOp, model::LastOp, model::SampleOp,
-            model::AllReduceOp, model::AllGatherOp, model::ReturnOp,
-            model::YieldOp>([&](auto known) { return lower(known); })
+            model::AllReduceOp, model::AllGatherOp, model::GatherRowsOp,
+            model::ScatterRowsOp, model::ReturnOp, model::YieldOp>(
+          [&](auto known) { return lower(known); })
       .Default([](Operation *other) {
         return other->emitError("expected an op that a kernel computes, got '")
                << other->getName() << "'; try model-fuse";

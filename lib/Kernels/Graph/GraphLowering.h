@@ -70,6 +70,11 @@ private:
   mlir::LogicalResult lower(model::SampleOp op);
   mlir::LogicalResult lower(model::AllReduceOp op);
   mlir::LogicalResult lower(model::AllGatherOp op);
+  mlir::LogicalResult lower(model::GatherRowsOp op);
+  mlir::LogicalResult lower(model::ScatterRowsOp op);
+  /// Reports what ranks along another axis than `tp` would share.
+  static mlir::LogicalResult expectTensorAxis(mlir::Operation *op,
+                                              model::Axis axis);
   mlir::LogicalResult lower(model::ReturnOp op);
   mlir::LogicalResult lower(model::YieldOp op);
 

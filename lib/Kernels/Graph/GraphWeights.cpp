@@ -77,11 +77,13 @@ std::string kernels::sourceOf(model::WeightOp weight, bool isDoubled) {
   os << "[";
   llvm::interleaveComma(weight.getSources(), os, [&](model::SourceAttr source) {
     os << source.getName();
-    if (source.getParts() > 1) {
-      os << " split " << source.getDim() << " of " << source.getParts();
-    }
-    if (source.getCopies() > 1) {
-      os << " copies " << source.getCopies();
+    for (model::CutAttr cut : source.getCuts()) {
+      if (cut.getParts() > 1) {
+        os << " split " << cut.getDim() << " of " << cut.getParts();
+      }
+      if (cut.getCopies() > 1) {
+        os << " copies " << cut.getCopies();
+      }
     }
     if (source.getFirstRank()) {
       os << " first rank";
@@ -131,6 +133,13 @@ bool GraphLowering::isDoubledScale(model::WeightOp op) const {
 }
 
 LogicalResult GraphLowering::lower(model::WeightOp op) {
+  for (model::SourceAttr source : op.getSources()) {
+    for (model::CutAttr cut : source.getCuts()) {
+      if (failed(expectTensorAxis(op, cut.getAxis()))) {
+        return failure();
+      }
+    }
+  }
   BufferType type = storedAs(op.getResult());
   NamedBuffer buffer = {StorageRole::Weight,
                         sourceOf(op, isDoubledScale(op)),

@@ -371,16 +371,16 @@ model.graph @temperature(%x: tensor<?x320xbf16>, %batch: !model.batch) -> tensor
 // -----
 
 model.graph @alone(%x: tensor<?x64xbf16>) -> tensor<?x64xbf16> {
-  // expected-error@+1 {{expected a graph with 'ranks' of at least 2 around a collective}}
-  %y = model.all_reduce %x : tensor<?x64xbf16>
+  // expected-error@+1 {{expected a graph with at least 2 ranks along 'tp' around a collective, got 1}}
+  %y = model.all_reduce %x over tp : tensor<?x64xbf16>
   model.return %y : tensor<?x64xbf16>
 }
 
 // -----
 
-model.graph @gather(%x: tensor<?x80xbf16>) -> tensor<?x160xbf16> attributes {ranks = 4 : i64} {
+model.graph @gather(%x: tensor<?x80xbf16>) -> tensor<?x160xbf16> attributes {mesh = #model.mesh<tp = 4>} {
   // expected-error@+1 {{expected 4 x 80 columns of 'bf16', got 160 of 'bf16'}}
-  %y = model.all_gather %x : tensor<?x80xbf16> -> tensor<?x160xbf16>
+  %y = model.all_gather %x over tp : tensor<?x80xbf16> -> tensor<?x160xbf16>
   model.return %y : tensor<?x160xbf16>
 }
 
@@ -536,4 +536,92 @@ model.graph @two_shapes(%x: tensor<?x64xbf16>) -> tensor<?x128xbf16> {
   %w = model.weight ["w"] : tensor<128x64xbf16>
   %z = model.linear %y, %w : tensor<?x64xbf16>, tensor<128x64xbf16> -> tensor<?x128xbf16>
   model.return %z : tensor<?x128xbf16>
+}
+
+// -----
+
+model.graph @axis(%x: tensor<?x64xbf16>) -> tensor<?x64xbf16> attributes {mesh = #model.mesh<tp = 4>} {
+  // expected-error@+1 {{expected a graph with at least 2 ranks along 'ep' around a collective, got 1}}
+  %y = model.gather_rows %x over ep : tensor<?x64xbf16>
+  model.return %y : tensor<?x64xbf16>
+}
+
+// -----
+
+// expected-error@+1 {{expected at least 1 rank along an axis, got 0}}
+model.graph @none(%x: tensor<?x64xbf16>) -> tensor<?x64xbf16> attributes {mesh = #model.mesh<tp = 0>} {
+  model.return %x : tensor<?x64xbf16>
+}
+
+// -----
+
+// expected-error@+1 {{expected a mesh of at most 268435456 ranks}}
+model.graph @many(%x: tensor<?x64xbf16>) -> tensor<?x64xbf16> attributes {mesh = #model.mesh<tp = 65536, dp = 65536>} {
+  model.return %x : tensor<?x64xbf16>
+}
+
+// -----
+
+// expected-error@+1 {{duplicate or unknown struct parameter name: xp}}
+model.graph @unknown(%x: tensor<?x64xbf16>) -> tensor<?x64xbf16> attributes {mesh = #model.mesh<xp = 2>} {
+  model.return %x : tensor<?x64xbf16>
+}
+
+// -----
+
+model.graph @head_dim(%x: tensor<?x64xbf16>) -> tensor<?x128xbf16> {
+  %w = model.weight ["q"] : tensor<128x64xbf16>
+  // expected-error@+1 {{expected 'head_dim' beside the roles 'heads' and 'kv_heads', or 'row', got role 'heads' without one}}
+  %q = model.linear %x, %w role heads : tensor<?x64xbf16>, tensor<128x64xbf16> -> tensor<?x128xbf16>
+  model.return %q : tensor<?x128xbf16>
+}
+
+// -----
+
+model.graph @no_heads(%x: tensor<?x64xbf16>) -> tensor<?x128xbf16> {
+  %w = model.weight ["q"] : tensor<128x64xbf16>
+  // expected-error@+1 {{expected 'head_dim' beside the roles 'heads' and 'kv_heads', or 'row', got role 'column' with one}}
+  %q = model.linear %x, %w role column head_dim 64 : tensor<?x64xbf16>, tensor<128x64xbf16> -> tensor<?x128xbf16>
+  model.return %q : tensor<?x128xbf16>
+}
+
+// -----
+
+model.graph @whole_heads(%x: tensor<?x64xbf16>) -> tensor<?x128xbf16> {
+  %w = model.weight ["q"] : tensor<128x64xbf16>
+  // expected-error@+1 {{expected whole heads of 48 columns, got 128}}
+  %q = model.linear %x, %w role heads head_dim 48 : tensor<?x64xbf16>, tensor<128x64xbf16> -> tensor<?x128xbf16>
+  model.return %q : tensor<?x128xbf16>
+}
+
+// -----
+
+model.graph @cut_twice() -> tensor<128x64xbf16> {
+  // expected-error@+1 {{expected one split over 'tp', got a second}}
+  %w = model.weight ["q" split 0 of 2 split 1 of 2] : tensor<128x64xbf16>
+  model.return %w : tensor<128x64xbf16>
+}
+
+// -----
+
+model.graph @padding() -> tensor<128x64xbf16> {
+  // expected-error@+1 {{expected less padding than rows, got 256 of 'tensor<128x64xbf16>'}}
+  %w = model.weight ["q" padded 256 split 0 of 2] : tensor<128x64xbf16>
+  model.return %w : tensor<128x64xbf16>
+}
+
+// -----
+
+model.graph @words(%x: tensor<?x320xbf16>, %batch: !model.batch) -> tensor<?xi32> {
+  // expected-error@+1 {{expected 'words' of at most 320, the columns of logits, got 321}}
+  %t = model.sample %x, %batch greedy words 321 : tensor<?x320xbf16> -> tensor<?xi32>
+  model.return %t : tensor<?xi32>
+}
+
+// -----
+
+model.graph @few_words(%x: tensor<?x320xbf16>, %batch: !model.batch) -> tensor<?xi32> {
+  // expected-error@+1 {{expected 'top_k' of at most 310, the size of the vocabulary, got 311}}
+  %t = model.sample %x, %batch random words 310 top_k 311 : tensor<?x320xbf16> -> tensor<?xi32>
+  model.return %t : tensor<?xi32>
 }

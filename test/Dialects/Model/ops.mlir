@@ -99,17 +99,46 @@ model.graph @parts(%k: tensor<?x64xbf16>, %batch: !model.batch,
 }
 
 // CHECK-LABEL: model.graph @ranks
-// CHECK-SAME: ranks = 4
+// CHECK-SAME: mesh = #model.mesh<tp = 4, ep = 2>
 model.graph @ranks(%x: tensor<?x80xbf16>, %batch: !model.batch) -> tensor<?xi32>
-    attributes {ranks = 4 : i64} {
+    attributes {mesh = #model.mesh<ep = 2, tp = 4>} {
   // CHECK: model.quantise %{{.*}} : tensor<?x80xbf16> -> tensor<?x80xf8E4M3FN> scale tensor<?xf32>
   %q, %scale = model.quantise %x : tensor<?x80xbf16> -> tensor<?x80xf8E4M3FN> scale tensor<?xf32>
-  // CHECK: model.all_reduce %{{.*}} : tensor<?x80xbf16>
-  %r = model.all_reduce %x : tensor<?x80xbf16>
-  // CHECK: model.all_gather %{{.*}} : tensor<?x80xbf16> -> tensor<?x320xbf16>
-  %g = model.all_gather %r : tensor<?x80xbf16> -> tensor<?x320xbf16>
+  // CHECK: model.all_reduce %{{.*}} over tp : tensor<?x80xbf16>
+  %r = model.all_reduce %x over tp : tensor<?x80xbf16>
+  // CHECK: model.gather_rows %{{.*}} over ep : tensor<?x80xbf16>
+  %all = model.gather_rows %r over ep : tensor<?x80xbf16>
+  // CHECK: model.scatter_rows %{{.*}} over ep : tensor<?x80xbf16>
+  %own = model.scatter_rows %all over ep : tensor<?x80xbf16>
+  // CHECK: model.all_gather %{{.*}} over tp : tensor<?x80xbf16> -> tensor<?x320xbf16>
+  %g = model.all_gather %own over tp : tensor<?x80xbf16> -> tensor<?x320xbf16>
   // CHECK: model.sample %{{.*}}, %{{.*}} random top_k 40 top_p 9.000000e-01 temperature 0.69999999999999996 :
   %t = model.sample %g, %batch random top_k 40 top_p 0.9 temperature 0.7
       : tensor<?x320xbf16> -> tensor<?xi32>
   model.return %t : tensor<?xi32>
+}
+
+// Roles of linears, and cuts over several axes.
+// CHECK-LABEL: model.graph @roles
+// CHECK-SAME: mesh = #model.mesh<tp = 2, ep = 4, dp = 8, pp = 2, cp = 3>
+model.graph @roles(%x: tensor<?x64xbf16>) -> tensor<?x64xbf16>
+    attributes {mesh = #model.mesh<tp = 2, ep = 4, dp = 8, pp = 2, cp = 3>} {
+  // CHECK: model.weight ["q" padded 32 split 0 of 2 split 1 of 4 over ep] : tensor<128x64xbf16>
+  %wq = model.weight ["q" padded 32 split 0 of 2 split 1 of 4 over ep] : tensor<128x64xbf16>
+  // CHECK: model.linear %{{.*}}, %{{.*}} role heads head_dim 32 :
+  %q = model.linear %x, %wq role heads head_dim 32
+      : tensor<?x64xbf16>, tensor<128x64xbf16> -> tensor<?x128xbf16>
+  // CHECK: model.weight ["o" split 1 of 1 copies 2] : tensor<64x128xbf16>
+  %wo = model.weight ["o" split 1 of 1 copies 2] : tensor<64x128xbf16>
+  // CHECK: model.linear %{{.*}}, %{{.*}} role row head_dim 32 :
+  %o = model.linear %q, %wo role row head_dim 32
+      : tensor<?x128xbf16>, tensor<64x128xbf16> -> tensor<?x64xbf16>
+  // CHECK: model.linear %{{.*}}, %{{.*}} role column :
+  %w = model.weight ["w"] : tensor<64x64xbf16>
+  %y = model.linear %o, %w role column
+      : tensor<?x64xbf16>, tensor<64x64xbf16> -> tensor<?x64xbf16>
+  // CHECK: model.linear %{{[^ ]*}}, %{{[^ ]*}} : tensor<?x64xbf16>
+  %z = model.linear %y, %w role replicated
+      : tensor<?x64xbf16>, tensor<64x64xbf16> -> tensor<?x64xbf16>
+  model.return %z : tensor<?x64xbf16>
 }
