@@ -30,6 +30,8 @@ static void buildModelPipeline(OpPassManager &manager, model::Phase phase,
   quantise.kv = precisionOf(options.cache);
   quantise.queries = precisionOf(options.queries);
   manager.addPass(createModelQuantise(quantise));
+  // Pad before sharding: words that are added make equal parts.
+  manager.addPass(createModelPad({options.tensorParallel}));
   // Shard before fusing: the all-reduce decides where a residual can go.
   manager.addPass(
       createModelShard({options.tensorParallel, /*ep=*/1, /*dp=*/1}));

@@ -349,6 +349,7 @@ schedule::KernelOp buildGather(mlir::OpBuilder &builder, const Label &label,
 
 struct SampleShape {
   int64_t vocabulary = 0;
+  int64_t padding = 0;     ///< logits of a row behind those of the vocabulary
   mlir::Type element = {}; ///< of the logits
   bool isGreedy = true;
   int64_t topK = 0; ///< 0: all
@@ -359,6 +360,7 @@ struct SampleShape {
 template <>
 inline constexpr auto kFields<SampleShape> =
     fieldsOf<SampleShape>(Field{"vocabulary", &SampleShape::vocabulary},
+                          Field{"padding", &SampleShape::padding},
                           Field{"element", &SampleShape::element},
                           Field{"greedy", &SampleShape::isGreedy},
                           Field{"top_k", &SampleShape::topK},

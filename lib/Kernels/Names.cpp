@@ -110,7 +110,9 @@ std::string kernels::nameOf(const GatherShape &shape) {
 }
 
 std::string kernels::nameOf(const SampleShape &shape) {
-  std::string name = "sample_" + extent(shape.vocabulary);
+  std::string name =
+      "sample_" + extent(shape.vocabulary) +
+      (shape.padding > 0 ? "_padded_" + extent(shape.padding) : "");
   if (shape.isGreedy) {
     return name + "_greedy";
   }

@@ -1,5 +1,5 @@
 // Passes over the model dialect. The order in which they run is the driver's:
-// quantise, shard, rotate, fuse, bind.
+// quantise, pad, shard, rotate, fuse, bind.
 
 #ifndef LIB_MODELPASSES_PASSES_TD
 #define LIB_MODELPASSES_PASSES_TD
@@ -107,6 +107,34 @@ def ModelQuantise : ModelPass<"model-quantise"> {
     Option<"queries", "queries", "::modelc::Precision", "::modelc::Precision::Bf16",
            "type of the queries that meet the cache",
            "::llvm::cl::values(clEnumValN(::modelc::Precision::Bf16, \"bf16\", \"as imported\"), clEnumValN(::modelc::Precision::Fp8, \"fp8\", \"e4m3, a scale for those of a layer\"))">];
+}
+
+def ModelPad : ModelPass<"model-pad"> {
+  let summary = "fill up the vocabulary as engines do";
+  let description = [{
+    A linear whose role is `vocabulary` gets rows of zeros behind its own, so that
+    they are a multiple of 64 and of `tp`; what samples from its logits takes none
+    of these.
+
+    ```mlir
+    model.graph @before(%x: tensor<?x64xbf16>, %batch: !model.batch) -> tensor<?xi32> {
+      %w = model.weight ["head"] : tensor<310x64xbf16>
+      %y = model.linear %x, %w role vocabulary : tensor<?x64xbf16>, tensor<310x64xbf16> -> tensor<?x310xbf16>
+      %t = model.sample %y, %batch greedy : tensor<?x310xbf16> -> tensor<?xi32>
+      model.return %t : tensor<?xi32>
+    }
+    ```
+    becomes
+    ```mlir
+    model.graph @after(%x: tensor<?x64xbf16>, %batch: !model.batch) -> tensor<?xi32> {
+      %w = model.weight ["head" padded 10] : tensor<320x64xbf16>
+      %y = model.linear %x, %w role vocabulary : tensor<?x64xbf16>, tensor<320x64xbf16> -> tensor<?x320xbf16>
+      %t = model.sample %y, %batch greedy words 310 : tensor<?x320xbf16> -> tensor<?xi32>
+      model.return %t : tensor<?xi32>
+    }
+    ```
+  }];
+  let options = [Option<"tp", "tp", "int64_t", "1", "ranks that share tensors">];
 }
 
 def ModelShard : ModelPass<"model-shard"> {

@@ -30,6 +30,17 @@ Value modelc::splitWeight(OpBuilder &builder, model::WeightOp weight,
   return copyOf(builder, weight, shape, sources);
 }
 
+Value modelc::padWeight(OpBuilder &builder, model::WeightOp weight,
+                        int64_t rows) {
+  SmallVector<int64_t> shape(weight.getType().getShape());
+  shape.front() += rows;
+  model::SourceAttr source = *weight.getSources().begin();
+  return copyOf(builder, weight, shape,
+                model::SourceAttr::get(builder.getContext(), source.getName(),
+                                       source.getCuts(), source.getFirstRank(),
+                                       source.getPadding() + rows));
+}
+
 Value modelc::onFirstRank(OpBuilder &builder, model::WeightOp weight) {
   SmallVector<model::SourceAttr> sources;
   for (model::SourceAttr source : weight.getSources()) {

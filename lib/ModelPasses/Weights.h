@@ -13,6 +13,10 @@ namespace modelc {
 mlir::Value splitWeight(mlir::OpBuilder &builder, model::WeightOp weight,
                         model::CutAttr cut);
 
+/// So many rows of zeros behind a weight of one tensor.
+mlir::Value padWeight(mlir::OpBuilder &builder, model::WeightOp weight,
+                      int64_t rows);
+
 /// The whole weight on rank 0 of `tp`, zeros on the others.
 mlir::Value onFirstRank(mlir::OpBuilder &builder, model::WeightOp weight);
 

@@ -37,7 +37,7 @@ inline float largestOf(const mc_tensor &tensor, int64_t begin, int64_t count) {
 /// What a rank has of a tensor.
 inline Cut cutOf(const mc_tensor &tensor, const SourcePart &part, int rank) {
   Cut cut;
-  cut.rows = tensor.rank ? tensor.shape[0] : 1;
+  cut.rows = rowsOf(tensor) + part.padding;
   cut.columns = widthOf(tensor);
   int64_t &count = part.dim == 0 ? cut.rows : cut.columns;
   count /= part.parts;

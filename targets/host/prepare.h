@@ -150,9 +150,11 @@ private:
       return status;
     }
     for (int64_t row = 0; row < cut.rows; ++row) {
+      const bool isPadding = cut.firstRow + row >= rowsOf(tensor);
       source.isTensorScale ? put(tensorScale)
-      : isOfBlocks() ? appendBlocks(tensor, cut, row, stored)
-                     : appendRow(tensor, cut, row, isZero, isScaled, stored);
+      : isOfBlocks()       ? appendBlocks(tensor, cut, row, stored)
+                           : appendRow(tensor, cut, row, isZero || isPadding,
+                                       isScaled && !isPadding, stored);
     }
     return MC_OK;
   }

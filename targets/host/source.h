@@ -29,6 +29,7 @@ struct SourcePart {
   std::string name;
   int dim = 0;
   int64_t parts = 1, copies = 1;
+  int64_t padding = 0; // rows of zeros behind the tensor's
   bool isFirstRankOnly = false;
 };
 
@@ -91,7 +92,9 @@ struct WeightSource {
     }
     for (const SourcePart &part : parts) {
       isPossible &= (part.dim == 0 || part.dim == 1) && part.parts >= 1 &&
-                    part.copies >= 1;
+                    part.copies >= 1 && part.padding >= 0 &&
+                    part.padding <= kMost &&
+                    !(part.padding && (block || group));
     }
     // Scales of blocks lie in words, of which nothing else has the order.
     const bool isInWords = isBlockScale && !group;
@@ -121,6 +124,8 @@ private:
       for (std::string word, of; words >> word;) {
         if (word == "split") {
           words >> part.dim >> of >> part.parts;
+        } else if (word == "padded") {
+          words >> part.padding;
         } else if (word == "copies") {
           words >> part.copies;
         } else if (word == "first") {

@@ -336,7 +336,8 @@ LogicalResult GraphLowering::lower(model::SampleOp op) {
   Value rows = rowsOf(op.getLogits());
   bind(op.getOut(), rows);
   SampleShape shape;
-  shape.vocabulary = columnsOf(op.getLogits());
+  shape.vocabulary = op.getWordCount();
+  shape.padding = columnsOf(op.getLogits()) - shape.vocabulary;
   shape.element = elementOf(op.getLogits());
   shape.isGreedy = op.getSampling() == model::Sampling::Greedy;
   shape.topK = op.getTopK().value_or(0);

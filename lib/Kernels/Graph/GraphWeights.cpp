@@ -77,6 +77,9 @@ std::string kernels::sourceOf(model::WeightOp weight, bool isDoubled) {
   os << "[";
   llvm::interleaveComma(weight.getSources(), os, [&](model::SourceAttr source) {
     os << source.getName();
+    if (source.getPadding() > 0) {
+      os << " padded " << source.getPadding();
+    }
     for (model::CutAttr cut : source.getCuts()) {
       if (cut.getParts() > 1) {
         os << " split " << cut.getDim() << " of " << cut.getParts();

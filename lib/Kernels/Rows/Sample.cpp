@@ -284,8 +284,8 @@ KernelOp kernels::buildSample(OpBuilder &builder, const Label &label,
                               const SampleShape &shape, const SampleTile &tile,
                               Range sequences) {
   KernelBuilder k(builder, label.symbol, label.op, tile.waves);
-  Value logits =
-      k.buffer("logits", {kDynamic, shape.vocabulary}, shape.element);
+  Value logits = k.buffer(
+      "logits", {kDynamic, shape.vocabulary + shape.padding}, shape.element);
   Value draws;
   if (!shape.isGreedy) {
     draws = k.buffer("draws", {kDynamic}, k.f32());

@@ -19,13 +19,14 @@ class Part:
     """One tensor of the checkpoint, and the part of it that a rank has."""
 
     name: str
+    padding: int = 0  # rows of zeros behind the tensor's
     dim: int = 0
     parts: int = 1
     copies: int = 1
     is_first_rank_only: bool = False
 
 
-PART = re.compile(r'"([^"]*)"(?: split (\d+) of (\d+))?(?: copies (\d+))?( first rank)?')
+PART = re.compile(r'"([^"]*)"(?: padded (\d+))?(?: split (\d+) of (\d+))?(?: copies (\d+))?( first rank)?')
 
 
 def unescaped(text):
@@ -47,9 +48,9 @@ class Source:
 
     def __init__(self, text, layer):
         listed, _, words = text.rpartition("]")
-        self.parts = [Part(unescaped(name).replace("{layer}", str(layer)), int(dim or 0), int(parts or 1),
-                           int(copies or 1), bool(first))
-                      for name, dim, parts, copies, first in PART.findall(listed)]
+        self.parts = [Part(unescaped(name).replace("{layer}", str(layer)), int(padding or 0), int(dim or 0),
+                           int(parts or 1), int(copies or 1), bool(first))
+                      for name, padding, dim, parts, copies, first in PART.findall(listed)]
         words = iter(words.split())
         for word in words:
             if word in self.VALUES:
@@ -105,7 +106,7 @@ class Cut:
     """What a rank has of a tensor."""
 
     def __init__(self, tensor, part, rank):
-        counts, firsts = [tensor.rows, tensor.width], [0, 0]
+        counts, firsts = [tensor.rows + part.padding, tensor.width], [0, 0]
         along = 1 if part.dim else 0
         counts[along] //= part.parts
         if part.parts > 1:

@@ -103,7 +103,8 @@ class Preparation:
         if is_scaled:
             return self._rows(part, tensor, cut)
         is_same = tensor.type == self.weight.type and not source.doubled
-        return self._kept(tensor, cut) if is_same else self._floats(tensor, cut.rows, cut.columns)
+        found = self._kept(tensor, cut) if is_same else self._floats(tensor, cut.rows, cut.columns)
+        return np.pad(found, ((0, cut.row_count - found.shape[0]), (0, 0)))
 
     def _stored(self, name, few_bits=None):
         stored = self._read(name, few_bits)

@@ -1,22 +1,16 @@
 // modelc_prepare: cuts, joins, defaults, 8 bits in both formats, 4 bits with
 // scales of blocks.
 #include "prepare.h"
+#include "expect.h"
 
-#include <cstdio>
 #include <map>
 
 using namespace modelc_host;
 
 namespace {
 
-int wrong = 0;
 const std::string kMxfp4 = " blocks 32 of f4E2M1FN scaled f8E8M0FNU",
                   kNvfp4 = " blocks 16 of f4E2M1FN scaled f8E4M3FN";
-
-void expect(const char *what, bool isRight) {
-  std::printf("%s: %s\n", what, isRight ? "right" : "wrong");
-  wrong += !isRight;
-}
 
 struct HostTensor {
   std::vector<float> floats;
@@ -24,8 +18,6 @@ struct HostTensor {
   mc_tensor tensor{};
 };
 using HostCheckpoint = std::map<std::string, HostTensor>;
-using Bytes = std::vector<uint8_t>;
-using Floats = std::vector<float>;
 
 int readFrom(void *context, const char *name, mc_tensor *tensor) {
   auto &checkpoint = *static_cast<HostCheckpoint *>(context);
@@ -113,6 +105,11 @@ void checkParts() {
   expect("columns of a rank, with copies",
          prepared<float>(c, "[\"l{layer}.a\" split 1 of 2 copies 2]", MC_F32, 4,
                          1, 3, 2) == Floats({1, 3, 5, 7}));
+  expect("zeros behind the last row, before the split",
+         prepared<float>(c, "[\"l2.a\" padded 2 split 0 of 3]", MC_F32, 2, 2,
+                         2) == Floats({0, 0, 0, 0}) &&
+             prepared<float>(c, "[\"l2.b\" padded 1]", MC_F32, 3, 2, 0) ==
+                 Floats({10, 11, 12, 13, 0, 0}));
   expect("zeros behind the first rank",
          prepared<float>(c, "[\"l2.b\" first rank]", MC_F32, 2, 2, 1) ==
              Floats({0, 0, 0, 0}));

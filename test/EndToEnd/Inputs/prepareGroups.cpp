@@ -1,24 +1,15 @@
 // modelc_prepare: numbers of 8 bits with a scale in f32 for each group of rows
 // and columns, made from wider ones or kept as a checkpoint has them.
+#include "expect.h"
 #include "prepare.h"
 
-#include <cstdio>
 #include <map>
 
 using namespace modelc_host;
 
 namespace {
 
-int wrong = 0;
-
-void expect(const char *what, bool isRight) {
-  std::printf("%s: %s\n", what, isRight ? "right" : "wrong");
-  wrong += !isRight;
-}
-
 constexpr int kGroup = 4, kRows = 8, kColumns = 12;
-using Floats = std::vector<float>;
-using Bytes = std::vector<uint8_t>;
 
 /// "w" of 8 x 12 numbers and, where it has 8 bits, its scales of groups.
 struct GroupCheckpoint {

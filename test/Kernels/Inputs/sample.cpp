@@ -1,7 +1,13 @@
 // Draws against sorting: top-k, top-p, then the drawn share of what is kept.
+// Behind the words of a row lie PADDING logits, the largest of all; GREEDY
+// draws nothing.
 #include "run.h"
 
-constexpr int kVocabulary = 1000, kRows = 6;
+#ifndef PADDING
+#define PADDING 0
+#endif
+
+constexpr int kVocabulary = 1000, kColumns = kVocabulary + PADDING, kRows = 6;
 
 /// The token that sorting finds.
 static int expected(const float *logits, double draw) {
@@ -35,20 +41,25 @@ static int expected(const float *logits, double draw) {
 }
 
 int main() {
-  Allocation<float> logits(kRows * kVocabulary), draws(kRows);
+  Allocation<float> logits(kRows * kColumns), draws(kRows);
   Allocation<int> out(kRows);
   const float means[] = {0, -128, 128}; // of rows, in turns
-  for (int i = 0; i < kRows * kVocabulary; ++i) {
-    logits[i] = means[i / kVocabulary % 3] + 2 * randomNormal();
+  for (int i = 0; i < kRows * kColumns; ++i) {
+    const bool isWord = i % kColumns < kVocabulary;
+    logits[i] = isWord ? means[i / kColumns % 3] + 2 * randomNormal() : 1e9f;
   }
   const float chosen[] = {0, 0.999f, 0.31f, 0.5f, 0.77f, 0.1f};
   std::vector<double> reference;
   for (int r = 0; r < kRows; ++r) {
     draws[r] = chosen[r];
-    reference.push_back(expected(&logits[r * kVocabulary], chosen[r]));
+    reference.push_back(expected(&logits[r * kColumns], chosen[r]));
   }
+#ifdef GREEDY
+  launch("sample", kRows, modelc::sample, logits.data(), out.data(), kRows);
+#else
   launch("sample", kRows, modelc::sample, logits.data(), draws.data(),
          out.data(), kRows);
+#endif
   compare("tokens", out, reference, 0);
   return wrongResults;
 }
