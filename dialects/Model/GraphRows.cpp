@@ -26,6 +26,7 @@ private:
   LogicalResult check(Operation &op);
   LogicalResult checkSample(SampleOp sample);
   LogicalResult checkLayers(LayersOp layers);
+  LogicalResult checkJoined(JoinedOp joined);
   LogicalResult expectTokens(Operation &op);
   /// What all operands with rows have in common; fails where that is nothing.
   FailureOr<Rows> commonRows(Operation &op);
@@ -110,10 +111,22 @@ LogicalResult RowCheck::checkLayers(LayersOp layers) {
   return success();
 }
 
+LogicalResult RowCheck::checkJoined(JoinedOp joined) {
+  if (failed(check(joined.getBody().front()))) {
+    return failure();
+  }
+  for (auto [made, result] :
+       llvm::zip_equal(joined.getSecond()->getResults(), joined.getResults())) {
+    rows[result] = rows.lookup(made);
+  }
+  return success();
+}
+
 LogicalResult RowCheck::check(Operation &op) {
   return llvm::TypeSwitch<Operation *, LogicalResult>(&op)
       .Case([&](SampleOp sample) { return checkSample(sample); })
       .Case([&](LayersOp layers) { return checkLayers(layers); })
+      .Case([&](JoinedOp joined) { return checkJoined(joined); })
       .Case<LastOp, RopeOp, AppendOp, RopeAppendOp, AttentionOp>(
           [&](Operation *inner) { return expectTokens(*inner); })
       .Case<ReturnOp, YieldOp>([](Operation *) { return success(); })

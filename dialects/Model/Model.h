@@ -48,6 +48,8 @@ int64_t getScaledBlock(mlir::Type scaleType);
 /// Rows of a weight of so many that have scales of blocks of their own.
 int64_t getScaledRows(int64_t rows, mlir::Type scaleType);
 
+class FormatAttr;
+
 } // namespace modelc::model
 
 /// Reads a number of an attribute such as `#model.llama3_scaling`.
@@ -129,6 +131,9 @@ Sharding shareRows(mlir::Operation *op, Axis axis, int64_t ranks,
 #include "dialects/Model/ModelOps.h.inc"
 
 namespace modelc::model {
+
+/// The op that makes a value; of a value of joined ops, the one of these.
+mlir::Operation *getMaker(mlir::Value value);
 
 /// A short name of a weight, from its sources: "model.layers.{layer}.mlp.
 /// gate_proj.weight" and "...up_proj.weight" give "mlp_gate_up".

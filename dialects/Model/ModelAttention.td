@@ -66,7 +66,9 @@ def Model_RopeAppendOp : Model_Op<"rope_append", [
   let description = [{
     `qkv` holds side by side the columns of all query heads, of all key heads,
     of all value heads. `q` is the queries, rotated as `model.rope` does; the keys,
-    rotated too, and the values are written as `model.append` does.
+    rotated too, and the values are written as `model.append` does. `scaled`: `q`
+    is the numbers of 8 bits that `model.attention` would make of the queries with
+    that scale.
 
     ```mlir
     model.graph @rope_append(%qkv: tensor<?x256xbf16>, %batch: !model.batch,
@@ -77,15 +79,27 @@ def Model_RopeAppendOp : Model_Op<"rope_append", [
           -> tensor<?x128xbf16>
       model.return %q : tensor<?x128xbf16>
     }
+    model.graph @eight_bits(%qkv: tensor<?x256xbf16>, %batch: !model.batch, %qs: tensor<1xf32>,
+        %cache: !model.cache<kv_heads = 2, head_dim = 32, f8E4M3FN>) -> tensor<?x128xbf16> {
+      %q, %c = model.rope_append %qkv, %cache, %batch scaled %qs theta 1.0e4
+          : tensor<?x256xbf16>, !model.cache<kv_heads = 2, head_dim = 32, f8E4M3FN>,
+            tensor<1xf32> -> tensor<?x128xf8E4M3FN>
+      %y = model.attention %q, %c, %batch scaled %qs : tensor<?x128xf8E4M3FN>,
+          !model.cache<kv_heads = 2, head_dim = 32, f8E4M3FN>, tensor<1xf32>
+          -> tensor<?x128xbf16>
+      model.return %y : tensor<?x128xbf16>
+    }
     ```
   }];
   let arguments = (ins Model_Rows:$qkv,
       Arg<Model_CacheType, "", [MemWrite]>:$cache, Model_BatchType:$batch,
-      F64Attr:$theta, OptionalAttr<Model_Llama3ScalingAttr>:$scaling);
+      Optional<Model_Scales>:$q_scale, F64Attr:$theta,
+      OptionalAttr<Model_Llama3ScalingAttr>:$scaling);
   let results = (outs Model_Rows:$q, Model_CacheType:$cacheOut);
   let assemblyFormat = [{
-    $qkv `,` $cache `,` $batch `theta` $theta (`scaling` $scaling^)? attr-dict
-    `:` type($qkv) `,` qualified(type($cache)) `->` type($q)
+    $qkv `,` $cache `,` $batch (`scaled` $q_scale^)? `theta` $theta
+    (`scaling` $scaling^)? attr-dict `:` type($qkv) `,` qualified(type($cache))
+    (`,` type($q_scale)^)? `->` type($q)
   }];
   let extraClassDeclaration = [{
     /// Query heads on this rank.
@@ -94,8 +108,7 @@ def Model_RopeAppendOp : Model_Op<"rope_append", [
   let hasVerifier = 1;
 }
 
-def Model_AttentionOp : Model_Op<"attention",
-    [Model_SharesColumns, AllTypesMatch<["q", "out"]>]> {
+def Model_AttentionOp : Model_Op<"attention", [Model_SharesColumns]> {
   let summary = "causal attention over the cache, with grouped queries";
   let description = [{
     Of each token and query head: softmax over the tokens of its own sequence at
@@ -106,7 +119,7 @@ def Model_AttentionOp : Model_Op<"attention",
 
     `scaled`: products are of numbers of 8 bits, as the cache holds them. Queries
     are divided by that scale, one number that is known before the run, rounded
-    once and saturated. Powers of the softmax, over their sum only behind the
+    once and saturated; they may come so already. Powers of the softmax, over their sum only behind the
     product, are rounded to the same type where the machine multiplies values of
     8 bits as they lie in the cache, and else values are converted.
 
@@ -134,6 +147,7 @@ def Model_AttentionOp : Model_Op<"attention",
   let assemblyFormat = [{
     $q `,` $cache `,` $batch (`scaled` $q_scale^)? (`window` $window^)? attr-dict
     `:` type($q) `,` qualified(type($cache)) (`,` type($q_scale)^)?
+    `` custom<OutputType>(type($out), ref(type($q)))
   }];
   let extraClassDeclaration = [{
     /// Query heads on this rank.

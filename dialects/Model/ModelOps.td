@@ -145,6 +145,8 @@ def Model_LinearOp : Model_Op<"linear",
     int64_t getInputs() { return getWeight().getType().getDimSize(1); }
     /// Rows of the weight; with `swiglu` twice the columns of the result.
     int64_t getOutputs() { return getWeight().getType().getDimSize(0); }
+    /// That of the weight and its scales; null: it has none.
+    FormatAttr getWeightFormat();
   }];
   let hasVerifier = 1;
 }

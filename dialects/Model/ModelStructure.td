@@ -124,9 +124,47 @@ def Model_LayersOp : Model_Op<"layers",
   let hasRegionVerifier = 1;
 }
 
+def Model_JoinedOp : Model_Op<"joined", [RecursiveMemoryEffects, SingleBlock]> {
+  let summary = "two ops that are computed by one kernel where there is one";
+  let description = [{
+    The second op reads what the first makes, and nobody else does: that need not
+    be stored. The results are those of the second. Four pairs can be joined:
+    a linear or attention and the `quantise` of its result, a linear and the
+    `rope_append` of its result, an `all_reduce` and the norm of the sum.
+
+    For which sizes one kernel computes both is left to the machine's kernels:
+    one that adds up parts of a sum can do more with it, one that has all of it
+    in one place cannot always. Elsewhere both are computed one after the other.
+
+    ```mlir
+    model.graph @joined(%x: tensor<?x64xbf16>, %w: tensor<96x64xbf16>)
+        -> tensor<?x96xf4E2M1FN> {
+      %q, %s = model.joined {
+        %y = model.linear %x, %w : tensor<?x64xbf16>, tensor<96x64xbf16> -> tensor<?x96xbf16>
+        %a, %b = model.quantise %y : tensor<?x96xbf16>
+            -> tensor<?x96xf4E2M1FN> scale tensor<?x3xf8E8M0FNU>
+        model.yield %a, %b : tensor<?x96xf4E2M1FN>, tensor<?x3xf8E8M0FNU>
+      } : tensor<?x96xf4E2M1FN>, tensor<?x3xf8E8M0FNU>
+      model.return %q : tensor<?x96xf4E2M1FN>
+    }
+    ```
+  }];
+  let results = (outs Variadic<AnyType>:$outs);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$body attr-dict `:` type($outs)";
+  let extraClassDeclaration = [{
+    /// The op whose result only the second reads, and that.
+    mlir::Operation *getFirst() { return &getBody().front().front(); }
+    mlir::Operation *getSecond() { return getFirst()->getNextNode(); }
+    /// Whether two such ops can be joined.
+    static bool canJoin(mlir::Operation *first, mlir::Operation *second);
+  }];
+  let hasRegionVerifier = 1;
+}
+
 def Model_YieldOp : Model_Op<"yield",
-    [HasParent<"LayersOp">, Pure, Terminator]> {
-  let summary = "what a layer hands to the next";
+    [ParentOneOf<["LayersOp", "JoinedOp"]>, Pure, Terminator]> {
+  let summary = "what a layer hands to the next, or joined ops make";
   let description = [{
     ```mlir
     model.graph @nothing(%x: tensor<?x64xbf16>) -> tensor<?x64xbf16> {
@@ -157,7 +195,8 @@ def Model_WeightOp : Model_Op<"weight",
     that of its whole tensor: the largest magnitude over the largest numbers of
     both types, 6 x 448, or the checkpoint's own. `largest` makes it one number,
     the largest of all sources. `default x` is for a tensor that a checkpoint may
-    lack: then each element is x.
+    lack: then each element is x. `format` says which numbers with which scales
+    the tensor is, is part of or scales, where there are some (`model-state-formats`).
 
     ```mlir
     model.graph @weights() -> tensor<192x64xbf16> {
@@ -169,6 +208,8 @@ def Model_WeightOp : Model_Op<"weight",
       %ks = model.weight ["k_scale"] default 1.0 : tensor<1xf32>
       %ts = model.weight ["gate.weight", "up.weight"] tensor_scale : tensor<192xf32>
       %xs = model.weight ["gate.input_scale", "up.input_scale"] largest default 1.0 : tensor<1xf32>
+      %n = model.weight ["o.weight"] stored bf16 format <f4E2M1FN blocks f8E8M0FNU>
+          : tensor<64x64xf4E2M1FN>
       model.return %gu : tensor<192x64xbf16>
     }
     ```
@@ -176,7 +217,7 @@ def Model_WeightOp : Model_Op<"weight",
   let arguments = (ins Model_SourcesAttr:$sources,
       OptionalAttr<TypeAttr>:$stored, UnitAttr:$channel_scale,
       UnitAttr:$block_scale, UnitAttr:$tensor_scale, UnitAttr:$largest,
-      OptionalAttr<F64Attr>:$absent);
+      OptionalAttr<F64Attr>:$absent, OptionalAttr<Model_FormatAttr>:$format);
   let results = (outs AnyRankedTensor:$result);
   let builders = [OpBuilder<(ins "::mlir::RankedTensorType":$type,
       "::llvm::ArrayRef<::modelc::model::SourceAttr>":$sources), [{
@@ -187,7 +228,8 @@ def Model_WeightOp : Model_Op<"weight",
   let assemblyFormat = [{
     $sources (`stored` $stored^)? (`channel_scale` $channel_scale^)?
     (`block_scale` $block_scale^)? (`tensor_scale` $tensor_scale^)?
-    (`largest` $largest^)? (`default` $absent^)? attr-dict `:` type($result)
+    (`largest` $largest^)? (`default` $absent^)? (`format` $format^)? attr-dict
+    `:` type($result)
   }];
   let hasVerifier = 1;
 }

@@ -66,6 +66,8 @@ def Model_CacheType : Model_Type<"Cache", "cache"> {
   let extraClassDeclaration = [{
     /// Bytes of keys and values that one token takes in this layer.
     int64_t getBytesPerToken() const;
+    /// That of 8 bits and the scales beside them; null: numbers have more.
+    FormatAttr getFormat() const;
   }];
   let genVerifyDecl = 1;
 }
@@ -157,6 +159,28 @@ def Model_SourceAttr : Model_Attr<"Source", "source"> {
 def Model_SourcesAttr
     : ArrayOfAttr<Model_Dialect, "Sources", "sources", "SourceAttr"> {
   let summary = "tensors of the checkpoint, joined along dimension 0";
+}
+
+def Model_FormatAttr : Model_Attr<"Format", "format"> {
+  let summary = "numbers of 8 bits or fewer, and what scales they have";
+  let description = [{
+    A weight of a linear, its scales and its second scales have the same format:
+    `<f8E4M3FN>` is numbers with a scale for each row, or one for all,
+    `<f4E2M1FN blocks f8E8M0FNU>` is numbers with scales of that type for each
+    block. `parts 2`: the rows are two equal parts, gate and up, one below the
+    other, which are read side by side: scales of each part are laid out by
+    themselves.
+  }];
+  let parameters = (ins "::mlir::Type":$numbers,
+      OptionalParameter<"::mlir::Type">:$blocks,
+      DefaultValuedParameter<"int64_t", "1">:$parts);
+  let assemblyFormat = [{
+    `<` $numbers (`blocks` $blocks^)? (`parts` $parts^)? `>`
+  }];
+  let extraClassDeclaration = [{
+    /// Whether scales of f32 are those of blocks, by which kernels multiply.
+    bool hasGroups() const { return getBlocks() && getBlocks().isF32(); }
+  }];
 }
 
 def Model_Llama3ScalingAttr : Model_Attr<"Llama3Scaling", "llama3_scaling"> {

@@ -67,8 +67,7 @@ static Operation *producerOf(Value value) {
     layers = dyn_cast<LayersOp>(argument.getOwner()->getParentOp());
     number = argument.getArgNumber();
   }
-  return layers ? layers.getYield()->getOperand(number).getDefiningOp()
-                : value.getDefiningOp();
+  return getMaker(layers ? layers.getYield()->getOperand(number) : value);
 }
 
 std::string modelc::model::getShortName(Operation *op) {

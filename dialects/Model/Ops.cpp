@@ -1,6 +1,6 @@
 //===- Ops.cpp - Verifiers of the ops that compute ------------------------===//
 
-#include "dialects/Model/Model.h"
+#include "dialects/Model/Formats.h"
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -236,7 +236,9 @@ LogicalResult LinearOp::verify() {
     return emitOpError("expected a residual of the result's type, ")
            << getOut().getType() << ", got " << getResidual().getType();
   }
-  return failed(verifyRole(*this)) ? failure() : verifyLinearScales(*this);
+  return failed(verifyRole(*this)) || failed(verifyFormats(*this))
+             ? failure()
+             : verifyLinearScales(*this);
 }
 
 /// A base that can be a power's, and a context that was stretched, not cut.
@@ -305,23 +307,36 @@ LogicalResult RopeAppendOp::verify() {
            << columns(getQ()) << " + 2 x " << keyColumns
            << " columns of queries, keys and values, got " << columns(getQkv());
   }
-  if (failed(verifyRotation(*this, getTheta(), getScaling()))) {
+  Type narrow = getQScale() ? cache.getElementType() : elementType(getQkv());
+  if (elementType(getQ()) != narrow) {
+    return emitOpError("expected queries of ")
+           << narrow << ", got " << elementType(getQ());
+  }
+  if (failed(verifyRotation(*this, getTheta(), getScaling())) ||
+      failed(verifyQueryScale(*this, getQScale(), cache))) {
     return failure();
   }
   return verifyHeads(*this, columns(getQ()), cache);
 }
 
 LogicalResult AttentionOp::verify() {
-  Value scale = getQScale();
-  if (scale && !isEightBit(getCache().getType().getElementType())) {
-    return emitOpError("expected 'scaled' only beside a cache of 8 bits, got ")
-           << getCache().getType();
+  CacheType cache = getCache().getType();
+  bool hasEightBits = isEightBit(elementType(getQ()));
+  if (columns(getOut()) != columns(getQ()) ||
+      (!hasEightBits && getOut().getType() != getQ().getType())) {
+    return emitOpError("expected a result of the type of the queries, ")
+           << getQ().getType() << ", got " << getOut().getType();
   }
-  if (scale && !hasSize(scale, 1)) {
-    return emitOpError("expected one scale of all queries, got ")
-           << scale.getType();
+  if (hasEightBits &&
+      (!getQScale() || elementType(getQ()) != cache.getElementType() ||
+       isScaled(getOut()))) {
+    return emitOpError("expected queries of 8 bits with 'scaled', as the cache "
+                       "has them, and a result of more, got ")
+           << getQ().getType() << " and " << getOut().getType();
   }
-  return verifyHeads(*this, columns(getQ()), getCache().getType());
+  return failed(verifyQueryScale(*this, getQScale(), cache))
+             ? failure()
+             : verifyHeads(*this, columns(getQ()), cache);
 }
 
 LogicalResult SwigluOp::verify() {

@@ -52,6 +52,21 @@ static void printCarried(OpAsmPrinter &printer, LayersOp op, Region &body,
   printer.printRegion(body, /*printEntryBlockArgs=*/false);
 }
 
+/// output-type ::= ('->' type)?, where it is not that of the input.
+static ParseResult parseOutputType(OpAsmParser &parser, Type &output,
+                                   Type input) {
+  output = input;
+  return succeeded(parser.parseOptionalArrow()) ? parser.parseType(output)
+                                                : success();
+}
+
+static void printOutputType(OpAsmPrinter &printer, Operation *, Type output,
+                            Type input) {
+  if (output != input) {
+    printer << " -> " << output;
+  }
+}
+
 #define GET_OP_CLASSES
 #include "dialects/Model/ModelOps.cpp.inc"
 

@@ -38,12 +38,16 @@ static void buildModelPipeline(OpPassManager &manager, model::Phase phase,
   // Rotate between them: it moves the sums to where a norm can take them in.
   manager.addPass(createModelRotate());
   manager.addPass(createModelFuse());
-  // Bind last: what is fused is the same in both phases.
+  // Bind behind it: what is fused is the same in both phases.
   ModelBindOptions bind;
   bind.phase = phase;
   manager.addPass(createModelBind(bind));
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
+  // Join behind bind: which pairs one kernel computes depends on the phase.
+  manager.addPass(createModelJoin());
+  // State formats last: weights are what they are read as then.
+  manager.addPass(createModelStateFormats());
 }
 
 FailureOr<OwningOpRef<ModuleOp>>

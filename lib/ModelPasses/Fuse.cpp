@@ -69,18 +69,26 @@ static bool bringToHand(Value value, Operation *op) {
   return true;
 }
 
+/// Queries that attention alone reads, in 8 bits, have 8 where they are
+/// rotated.
+static void fuseNarrow(model::AttentionOp attention) {
+  auto rope = attention.getQ().getDefiningOp<model::RopeAppendOp>();
+  Value scale = attention.getQScale();
+  if (!rope || !scale || rope.getQScale() || !attention.getQ().hasOneUse() ||
+      !bringToHand(scale, rope)) {
+    return;
+  }
+  rope.getQScaleMutable().assign(scale);
+  rope.getQ().setType(rope.getQ().getType().clone(
+      attention.getCache().getType().getElementType()));
+}
+
 /// The norm or SwiGLU before a quantisation, if nothing else reads it, makes 8
-/// bits or fewer itself. Of a linear and of attention the kernels decide, which
-/// know whether parts are joined: all that they read is there before.
+/// bits or fewer itself.
 static void fuseQuantise(model::QuantiseOp quantise) {
   Value x = quantise.getX();
   Operation *producer = x.getDefiningOp();
   Value tensorScale = quantise.getTensorScale();
-  if (isa_and_nonnull<model::LinearOp, model::AttentionOp>(producer) &&
-      x.hasOneUse()) {
-    (void)bringToHand(tensorScale, producer);
-    return;
-  }
   if (!isa_and_nonnull<model::NormOp, model::SwigluOp>(producer) ||
       !x.hasOneUse() || !bringToHand(tensorScale, producer)) {
     return;
@@ -119,6 +127,7 @@ struct Fuse : public impl::ModelFuseBase<Fuse> {
 
   void runOnOperation() override {
     forEach<model::AttentionOp>(fuseQkv);
+    forEach<model::AttentionOp>(fuseNarrow);
     forEach<model::SwigluOp>(fuseGateUp);
     forEach<model::AddOp>(fuseResidual);
     forEach<model::NormOp>(fuseAddNorm);

@@ -83,8 +83,8 @@ void fuseQkv(model::AttentionOp attention) {
   auto fused = model::RopeAppendOp::create(
       builder, builder.getFusedLoc({ropeQ.getLoc(), append.getLoc()}),
       attention.getQ().getType(), append.getCache().getType(), qkv.getOut(),
-      append.getCache(), append.getBatch(), ropeQ.getThetaAttr(),
-      ropeQ.getScalingAttr());
+      append.getCache(), append.getBatch(), /*q_scale=*/Value(),
+      ropeQ.getThetaAttr(), ropeQ.getScalingAttr());
   attention.getQMutable().assign(fused.getQ());
   attention.getCacheMutable().assign(fused.getCacheOut());
   for (Operation *op :

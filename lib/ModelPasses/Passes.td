@@ -1,5 +1,5 @@
 // Passes over the model dialect. The order in which they run is the driver's:
-// quantise, pad, shard, rotate, fuse, bind.
+// quantise, pad, shard, rotate, fuse, bind, join, state formats.
 
 #ifndef LIB_MODELPASSES_PASSES_TD
 #define LIB_MODELPASSES_PASSES_TD
@@ -226,9 +226,8 @@ def ModelFuse : ModelPass<"model-fuse"> {
     In this order: q, k and v become one linear, followed by `rope_append`; gate
     and up become one linear with SwiGLU as its epilogue, the rows of gate above
     those of up; the residual goes into the epilogue of the linear before it, or, behind an all-reduce, into the norm after it; quantisation
-    goes into the norm or SwiGLU before it. What a linear or attention leaves is
-    quantised by the kernel that joins its parts where there are any, which
-    `kernels-lower` knows: here the scale of the tensor only comes before it.
+    goes into the norm or SwiGLU before it. Queries that attention multiplies in 8 bits
+    leave `rope_append` so.
 
     ```mlir
     model.graph @before(%x: tensor<?x64xbf16>, %r: tensor<?x64xbf16>) -> tensor<?x64xbf16> {
@@ -283,6 +282,66 @@ def ModelBind : ModelPass<"model-bind"> {
            "::modelc::model::Phase::Decode", "what a step does",
            "::llvm::cl::values(clEnumValN(::modelc::model::Phase::Prefill, \"prefill\", \"the prompts, packed\"), clEnumValN(::modelc::model::Phase::Decode, \"decode\", \"one token for each sequence\"))">,
     Option<"page", "page", "int64_t", "64", "tokens in a page of the KV cache">];
+}
+
+def ModelJoin : ModelPass<"model-join"> {
+  let summary = "pairs of ops that one kernel computes where the first is made in parts";
+  let description = [{
+    Behind `model-bind`. Where sums are cut, or the keys of a sequence, the kernel
+    that adds up the parts can do what comes next too: quantise the result of a
+    linear or of attention in blocks; rotate and append the queries, keys and values
+    of a decode step. The kernel of a norm can add up the rows of all ranks that it
+    reads. Which sizes are made so, and whether a kernel takes these numbers,
+    `kernels-lower` finds out: elsewhere the two are launches of their own.
+
+    ```mlir
+    model.graph @before(%x: tensor<?x64xbf16>, %w: tensor<96x64xbf16>) -> tensor<?x96xf4E2M1FN> {
+      %y = model.linear %x, %w : tensor<?x64xbf16>, tensor<96x64xbf16> -> tensor<?x96xbf16>
+      %q, %s = model.quantise %y : tensor<?x96xbf16> -> tensor<?x96xf4E2M1FN> scale tensor<?x3xf8E8M0FNU>
+      model.return %q : tensor<?x96xf4E2M1FN>
+    }
+    ```
+    becomes
+    ```mlir
+    model.graph @after(%x: tensor<?x64xbf16>, %w: tensor<96x64xbf16>) -> tensor<?x96xf4E2M1FN> {
+      %q, %s = model.joined {
+        %y = model.linear %x, %w : tensor<?x64xbf16>, tensor<96x64xbf16> -> tensor<?x96xbf16>
+        %a, %b = model.quantise %y : tensor<?x96xbf16> -> tensor<?x96xf4E2M1FN> scale tensor<?x3xf8E8M0FNU>
+        model.yield %a, %b : tensor<?x96xf4E2M1FN>, tensor<?x3xf8E8M0FNU>
+      } : tensor<?x96xf4E2M1FN>, tensor<?x3xf8E8M0FNU>
+      model.return %q : tensor<?x96xf4E2M1FN>
+    }
+    ```
+  }];
+}
+
+def ModelStateFormats : ModelPass<"model-state-formats"> {
+  let summary = "say of each weight which numbers and scales it is read as";
+  let description = [{
+    The weight of a linear, its scales and its second scales take the format that
+    the linear multiplies; the scales of keys, values and queries that of the
+    cache. A tensor that is read as two formats becomes two weights.
+
+    ```mlir
+    model.graph @before(%x: tensor<?x64xf4E2M1FN>, %xs: tensor<?x2xf8E8M0FNU>) -> tensor<?x48xbf16> {
+      %w = model.weight ["gate", "up"] stored bf16 : tensor<96x64xf4E2M1FN>
+      %ws = model.weight ["gate", "up"] block_scale : tensor<96x2xf8E8M0FNU>
+      %y = model.linear %x, %w scaled %xs, %ws swiglu : tensor<?x64xf4E2M1FN>,
+          tensor<96x64xf4E2M1FN>, tensor<?x2xf8E8M0FNU>, tensor<96x2xf8E8M0FNU> -> tensor<?x48xbf16>
+      model.return %y : tensor<?x48xbf16>
+    }
+    ```
+    becomes
+    ```mlir
+    model.graph @after(%x: tensor<?x64xf4E2M1FN>, %xs: tensor<?x2xf8E8M0FNU>) -> tensor<?x48xbf16> {
+      %w = model.weight ["gate", "up"] stored bf16 format <f4E2M1FN blocks f8E8M0FNU parts 2> : tensor<96x64xf4E2M1FN>
+      %ws = model.weight ["gate", "up"] block_scale format <f4E2M1FN blocks f8E8M0FNU parts 2> : tensor<96x2xf8E8M0FNU>
+      %y = model.linear %x, %w scaled %xs, %ws swiglu : tensor<?x64xf4E2M1FN>,
+          tensor<96x64xf4E2M1FN>, tensor<?x2xf8E8M0FNU>, tensor<96x2xf8E8M0FNU> -> tensor<?x48xbf16>
+      model.return %y : tensor<?x48xbf16>
+    }
+    ```
+  }];
 }
 
 def ModelSummary : ModelPass<"model-summary"> {

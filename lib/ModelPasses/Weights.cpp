@@ -93,6 +93,7 @@ Value modelc::joinWeights(OpBuilder &builder, ValueRange weights) {
   shape[0] = rows;
   model::WeightOp joined = copyOf(builder, first, shape, sources);
   joined->setLoc(builder.getFusedLoc(places));
+  joined.removeFormatAttr(); // that of all parts follows from who reads them
   return joined;
 }
 

@@ -1,6 +1,6 @@
-// RUN: modelc-opt %s --split-input-file --verify-diagnostics --kernels-lower=target=mi355x | FileCheck %s
-// RUN: modelc-opt %s --split-input-file --verify-diagnostics --kernels-lower=target=b200 | FileCheck %s --check-prefix=ORDERED
-// RUN: not modelc-opt %s --split-input-file --kernels-lower=target=h200 2>&1 | FileCheck %s --check-prefix=OTHER
+// RUN: modelc-opt %s --split-input-file --verify-diagnostics --model-state-formats --kernels-lower=target=mi355x | FileCheck %s
+// RUN: modelc-opt %s --split-input-file --verify-diagnostics --model-state-formats --kernels-lower=target=b200 | FileCheck %s --check-prefix=ORDERED
+// RUN: not modelc-opt %s --split-input-file --model-state-formats --kernels-lower=target=h200 2>&1 | FileCheck %s --check-prefix=OTHER
 // Numbers of four bits lie in pairs, their scales in words of four, in groups of 256 rows.
 // Where the matrix unit reads scales in an order of its own, buffers say it. A machine
 // without such products says so.

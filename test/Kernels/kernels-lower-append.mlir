@@ -1,4 +1,4 @@
-// RUN: modelc-opt %s --kernels-lower=target=h200 --mlir-use-nameloc-as-prefix | FileCheck %s
+// RUN: modelc-opt %s --model-state-formats --kernels-lower=target=h200 --mlir-use-nameloc-as-prefix | FileCheck %s
 // Of a layer without rope keys and values are appended as their linears leave them,
 // each behind the place of its page, before attention reads the cache.
 

@@ -1,5 +1,5 @@
-// RUN: modelc-opt %s --kernels-lower=target=mi355x | FileCheck %s
-// RUN: modelc-opt %s --kernels-lower=target=b200 | FileCheck %s --check-prefix=ORDERED
+// RUN: modelc-opt %s --model-state-formats --kernels-lower=target=mi355x | FileCheck %s
+// RUN: modelc-opt %s --model-state-formats --kernels-lower=target=b200 | FileCheck %s --check-prefix=ORDERED
 // A norm to four bits is one launch, that writes numbers in pairs and words of scales; its
 // name says the type of the scales where a target knows several.
 

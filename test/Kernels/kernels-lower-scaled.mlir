@@ -1,5 +1,5 @@
-// RUN: modelc-opt %s --kernels-lower=target=b200 | FileCheck %s
-// RUN: not modelc-opt %s --kernels-lower=target=mi355x 2>&1 | FileCheck %s --check-prefix=OTHER
+// RUN: modelc-opt %s --model-state-formats --kernels-lower=target=b200 | FileCheck %s
+// RUN: not modelc-opt %s --model-state-formats --kernels-lower=target=mi355x 2>&1 | FileCheck %s --check-prefix=OTHER
 // NVFP4: scales of E4M3 for each block of 16, in words of four in the order in which the
 // machine copies them to its tensor memory.
 

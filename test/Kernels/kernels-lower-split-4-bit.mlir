@@ -1,5 +1,5 @@
-// RUN: modelc-opt %s --kernels-lower=target=b200 --mlir-use-nameloc-as-prefix | FileCheck %s
-// RUN: modelc-opt %s --kernels-lower=target=b200 --mlir-use-nameloc-as-prefix | FileCheck %s --check-prefix=WHOLE
+// RUN: modelc-opt %s --model-join --model-state-formats --kernels-lower=target=b200 --mlir-use-nameloc-as-prefix | FileCheck %s
+// RUN: modelc-opt %s --model-join --model-state-formats --kernels-lower=target=b200 --mlir-use-nameloc-as-prefix | FileCheck %s --check-prefix=WHOLE
 // Where sums are split, the kernel that adds their parts quantises what SwiGLU leaves; elsewhere
 // it is stored and a kernel of its own does.
 

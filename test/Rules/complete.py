@@ -52,7 +52,7 @@ def check_schedule(root):
 
 def check_model(root):
     text = read(root, "dialects/Model/*.td")
-    lowered = body(read(root, "lib/Kernels/Graph/GraphLowering.cpp"), r"GraphLowering::lowerOp\(")
+    lowered = body(read(root, "lib/Kernels/Graph/Lower.cpp"), r"kernels::lowerOp\(")
     # What fusing always replaces: its result is lowered.
     fused = read(root, "lib/ModelPasses/FuseLinears.cpp")
     examples = "".join(re.findall(r"```mlir\n(.*?)```", text, re.DOTALL))
@@ -61,7 +61,7 @@ def check_model(root):
         use = rf"model::{name}\b"
         if mnemonic not in ROOTS and not (
                 re.search(use, lowered) or re.search(rf"onlyUseOf<{use}>", fused)):
-            yield f"model.{mnemonic}: expected a lowering in lib/Kernels/Graph/GraphLowering.cpp"
+            yield f"model.{mnemonic}: expected a lowering in lib/Kernels/Graph/Lower.cpp"
         if f"model.{mnemonic} " not in examples:
             yield f"model.{mnemonic}: expected an example in its description"
 

@@ -625,3 +625,100 @@ model.graph @few_words(%x: tensor<?x320xbf16>, %batch: !model.batch) -> tensor<?
   %t = model.sample %x, %batch random words 310 top_k 311 : tensor<?x320xbf16> -> tensor<?xi32>
   model.return %t : tensor<?xi32>
 }
+
+// -----
+
+model.graph @joined_strangers(%x: tensor<?x64xbf16>) -> tensor<?x64xbf16> {
+  // expected-error@+1 {{expected a linear or attention and 'quantise', a linear and 'rope_append', or 'all_reduce' and a norm, got 'model.add' and 'model.add'}}
+  %j = model.joined {
+    %y = model.add %x, %x : tensor<?x64xbf16>
+    %z = model.add %y, %x : tensor<?x64xbf16>
+    model.yield %z : tensor<?x64xbf16>
+  } : tensor<?x64xbf16>
+  model.return %j : tensor<?x64xbf16>
+}
+
+// -----
+
+model.graph @joined_one(%x: tensor<?x64xbf16>) -> tensor<?x64xbf16> {
+  // expected-error@+1 {{expected two ops and what they yield, got 2 ops}}
+  %j = model.joined {
+    %y = model.add %x, %x : tensor<?x64xbf16>
+    model.yield %y : tensor<?x64xbf16>
+  } : tensor<?x64xbf16>
+  model.return %j : tensor<?x64xbf16>
+}
+
+// -----
+
+model.graph @joined_apart(%x: tensor<?x64xbf16>, %w: tensor<64x64xbf16>) -> tensor<?x64xf8E4M3FN> {
+  // expected-error@+1 {{expected 'model.quantise' alone to read what 'model.linear' makes, first of all}}
+  %q, %s = model.joined {
+    %y = model.linear %x, %w : tensor<?x64xbf16>, tensor<64x64xbf16> -> tensor<?x64xbf16>
+    %a, %b = model.quantise %x : tensor<?x64xbf16> -> tensor<?x64xf8E4M3FN> scale tensor<?xf32>
+    model.yield %a, %b : tensor<?x64xf8E4M3FN>, tensor<?xf32>
+  } : tensor<?x64xf8E4M3FN>, tensor<?xf32>
+  model.return %q : tensor<?x64xf8E4M3FN>
+}
+
+// -----
+
+model.graph @joined_yields(%x: tensor<?x64xbf16>, %w: tensor<64x64xbf16>) -> tensor<?x64xf8E4M3FN> {
+  // expected-error@+1 {{expected to yield the results of 'model.quantise', of the types of its own}}
+  %q = model.joined {
+    %y = model.linear %x, %w : tensor<?x64xbf16>, tensor<64x64xbf16> -> tensor<?x64xbf16>
+    %a, %b = model.quantise %y : tensor<?x64xbf16> -> tensor<?x64xf8E4M3FN> scale tensor<?xf32>
+    model.yield %a : tensor<?x64xf8E4M3FN>
+  } : tensor<?x64xf8E4M3FN>
+  model.return %q : tensor<?x64xf8E4M3FN>
+}
+
+// -----
+
+model.graph @other_format(%x: tensor<?x64xf8E4M3FN>, %xs: tensor<?xf32>, %ws: tensor<96xf32>) -> tensor<?x96xbf16> {
+  // expected-note@+1 {{the weight is here}}
+  %w = model.weight ["w"] format <f8E4M3FN parts 2> : tensor<96x64xf8E4M3FN>
+  // expected-error@+1 {{expected a weight of format #model.format<f8E4M3FN>, got #model.format<f8E4M3FN parts 2>}}
+  %y = model.linear %x, %w scaled %xs, %ws : tensor<?x64xf8E4M3FN>, tensor<96x64xf8E4M3FN>, tensor<?xf32>, tensor<96xf32> -> tensor<?x96xbf16>
+  model.return %y : tensor<?x96xbf16>
+}
+
+// -----
+
+model.graph @no_format(%x: tensor<?x64xbf16>) -> tensor<?x96xbf16> {
+  // expected-note@+1 {{the weight is here}}
+  %w = model.weight ["w"] format <f8E4M3FN> : tensor<96x64xbf16>
+  // expected-error@+1 {{expected a weight without a format, got #model.format<f8E4M3FN>}}
+  %y = model.linear %x, %w : tensor<?x64xbf16>, tensor<96x64xbf16> -> tensor<?x96xbf16>
+  model.return %y : tensor<?x96xbf16>
+}
+
+// -----
+
+model.graph @narrow_queries(%q: tensor<?x128xf8E4M3FN>, %batch: !model.batch,
+    %cache: !model.cache<kv_heads = 2, head_dim = 32, f8E4M3FN>) -> tensor<?x128xbf16> {
+  // expected-error@+1 {{expected queries of 8 bits with 'scaled', as the cache has them, and a result of more, got}}
+  %y = model.attention %q, %cache, %batch : tensor<?x128xf8E4M3FN>,
+      !model.cache<kv_heads = 2, head_dim = 32, f8E4M3FN> -> tensor<?x128xbf16>
+  model.return %y : tensor<?x128xbf16>
+}
+
+// -----
+
+model.graph @other_queries(%qkv: tensor<?x256xbf16>, %batch: !model.batch, %qs: tensor<1xf32>,
+    %cache: !model.cache<kv_heads = 2, head_dim = 32, f8E4M3FN>) -> tensor<?x128xbf16> {
+  // expected-error@+1 {{expected queries of 'f8E4M3FN', got 'bf16'}}
+  %q, %c = model.rope_append %qkv, %cache, %batch scaled %qs theta 1.0e4
+      : tensor<?x256xbf16>, !model.cache<kv_heads = 2, head_dim = 32, f8E4M3FN>, tensor<1xf32> -> tensor<?x128xbf16>
+  model.return %q : tensor<?x128xbf16>
+}
+
+// -----
+
+model.graph @other_result(%q: tensor<?x128xbf16>, %batch: !model.batch,
+    %cache: !model.cache<kv_heads = 2, head_dim = 32, bf16>) -> tensor<?x128xf32> {
+  // expected-error@+1 {{expected a result of the type of the queries, 'tensor<?x128xbf16>', got 'tensor<?x128xf32>'}}
+  %y = model.attention %q, %cache, %batch : tensor<?x128xbf16>,
+      !model.cache<kv_heads = 2, head_dim = 32, bf16> -> tensor<?x128xf32>
+  model.return %y : tensor<?x128xf32>
+}

@@ -1,0 +1,158 @@
+//===- LowerLinear.cpp - Linears, and what joins their parts --------------===//
+
+#include "lib/Kernels/Graph/Launches.h"
+#include "lib/Kernels/Refusals.h"
+
+using namespace mlir;
+using namespace modelc;
+using namespace modelc::kernels;
+using namespace modelc::schedule;
+
+static LinearShape shapeOf(model::LinearOp op, Type input, Type ofWeight,
+                           const Target &target) {
+  Type element = numberType(input), weight = numberType(ofWeight);
+  LinearShape shape;
+  shape.isSwiglu = op.getSwiglu();
+  shape.columns = op.getOutputs() / (shape.isSwiglu ? 2 : 1);
+  shape.inputs = op.getInputs();
+  shape.element = element;
+  shape.weight = weight == element ? Type() : weight;
+  shape.result = elementOf(op.getOut());
+  shape.biasType = op.getBias() ? elementOf(op.getBias()) : Type();
+  shape.blockScales = scalesFor(weight, op.getWeightScale(), target);
+  shape.isScaled =
+      op.getXScale() && !scalesFor(element, op.getXScale(), target);
+  shape.isTensorScaled = static_cast<bool>(op.getXTensorScale());
+  shape.hasResidual = static_cast<bool>(op.getResidual());
+  return shape;
+}
+
+namespace {
+struct LinearArguments {
+  SmallVector<Value> operands; ///< a, w, scales of blocks
+  SmallVector<Value> epilogue; ///< scales, bias, residual
+  Value rows;
+  Value d;                    ///< null: all that is made is quantised
+  model::QuantiseOp quantise; ///< of d, or null
+  model::RopeAppendOp rope;   ///< of d, or null
+};
+} // namespace
+
+static void launchVariant(Lowering &in, const LinearShape &shape,
+                          const LinearVariant &variant,
+                          const LinearArguments &arguments, StringRef label) {
+  Value rows = in.inside(arguments.rows, variant.rows);
+  Value partial =
+      in.plan.workspace(rows, {variant.tile.splits, shape.weightRows()},
+                        in.plan.builder.getF32Type());
+  SmallVector<Value> products = arguments.operands;
+  llvm::append_values(products, partial, arguments.rows);
+  in.plan.launch(variant.kernel, products, label);
+  if (arguments.rope) {
+    launchRope(in, arguments.rope, partial,
+               SumParts::of(shape, variant.tile.splits), arguments.epilogue);
+    return in.plan.release(partial);
+  }
+  SmallVector<Value> reduce = {partial};
+  llvm::append_range(reduce, arguments.epilogue);
+  if (arguments.quantise) {
+    llvm::append_range(reduce, resultsOf(in, arguments.quantise));
+  } else {
+    reduce.push_back(arguments.d);
+  }
+  reduce.push_back(arguments.rows);
+  in.plan.launch(variant.reduce, reduce, label.str() + "_reduce");
+  in.plan.release(partial);
+}
+
+static void launchLinear(Lowering &in, const LinearShape &shape,
+                         ArrayRef<LinearVariant> variants,
+                         const LinearArguments &arguments, StringRef label) {
+  SmallVector<Value> whole = arguments.operands;
+  llvm::append_range(whole, arguments.epilogue);
+  llvm::append_values(whole, arguments.d, arguments.rows);
+  // Neighbours that do not split are one launch of several kernels.
+  for (size_t i = 0; i < variants.size();) {
+    size_t end = i + 1;
+    SmallVector<Attribute> kernels = {variants[i].kernel};
+    while (variants[i].tile.splits == 1 && end < variants.size() &&
+           variants[end].tile.splits == 1) {
+      Attribute next = variants[end++].kernel;
+      if (!llvm::is_contained(kernels, next)) {
+        kernels.push_back(next);
+      }
+    }
+    Range range = {variants[i].rows.minimum, variants[end - 1].rows.maximum};
+    auto launch = [&] {
+      if (variants[i].tile.splits > 1) {
+        return launchVariant(in, shape, variants[i], arguments, label);
+      }
+      in.plan.launch(kernels, whole, label);
+      if (arguments.quantise) {
+        launchQuantise(in, arguments.quantise, arguments.d);
+      }
+      if (arguments.rope) {
+        launchRope(in, arguments.rope, arguments.d, {}, {});
+      }
+    };
+    if (i == 0 && end == variants.size()) {
+      launch();
+    } else {
+      in.plan.when(arguments.rows, range, launch);
+    }
+    i = end;
+  }
+}
+
+static bool isScaleOfBlocks(model::LinearOp op, Value operand) {
+  return (operand == op.getXScale() || operand == op.getWeightScale()) &&
+         cast<RankedTensorType>(operand.getType()).getRank() == 2;
+}
+
+LogicalResult kernels::lower(Lowering &in, model::LinearOp op) {
+  return lower(in, op, nullptr);
+}
+
+LogicalResult kernels::lower(Lowering &in, model::LinearOp op,
+                             Operation *second) {
+  LinearArguments arguments;
+  arguments.rows = in.rowsOf(op.getX());
+  LinearShape shape =
+      shapeOf(op, in.stored(elementOf(op.getX())),
+              in.stored(elementOf(op.getWeight())), in.library.tiling.target);
+  if (shape.scalesInputBlocks() &&
+      failed(verifyWords(op, shape.blockScales, shape.inputs))) {
+    return failure();
+  }
+  arguments.operands = in.buffersOf({op.getX(), op.getWeight()});
+  // Scales, bias and residual; those of blocks beside what they scale.
+  for (Value operand : op->getOperands().drop_front(2)) {
+    bool isOfBlocks = isScaleOfBlocks(op, operand);
+    auto &list = isOfBlocks ? arguments.operands : arguments.epilogue;
+    list.push_back(in.bufferOf(operand));
+  }
+  auto quantise = dyn_cast_or_null<model::QuantiseOp>(second);
+  if (quantise && canQuantiseParts(in, quantise)) {
+    arguments.quantise = quantise;
+    shape.quantise = quantiseShapeOf(in, quantise);
+    in.bindNumbers(quantise.getOut(), quantise.getScale(), arguments.rows);
+  }
+  if (auto rope = dyn_cast_or_null<model::RopeAppendOp>(second)) {
+    arguments.rope = rope;
+    bindRope(in, rope, arguments.rows);
+  }
+  FailureOr<SmallVector<LinearVariant>> found =
+      in.library.linear(op, shape, in.rangesOf(arguments.rows));
+  if (failed(found)) {
+    return failure();
+  }
+  bool isSplit = llvm::all_of(*found, [](const LinearVariant &variant) {
+    return variant.tile.splits > 1;
+  });
+  if (!(arguments.quantise || arguments.rope) || !isSplit) {
+    in.bind(op.getOut(), arguments.rows);
+    arguments.d = in.bufferOf(op.getOut());
+  }
+  launchLinear(in, shape, *found, arguments, model::getShortName(op));
+  return success();
+}

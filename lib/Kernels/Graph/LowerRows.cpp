@@ -1,0 +1,157 @@
+//===- LowerRows.cpp - Ops on rows, each by itself ------------------------===//
+
+#include "lib/Kernels/Graph/Launches.h"
+#include "lib/Kernels/Refusals.h"
+#include "lib/Kernels/Rows/SixBits.h"
+
+using namespace mlir;
+using namespace modelc;
+using namespace modelc::kernels;
+using namespace modelc::schedule;
+
+static constexpr int64_t kDynamic = ShapedType::kDynamic;
+
+BlockScales kernels::scalesFor(Type numbers, Value scale,
+                               const Target &target) {
+  bool isOfBlocks =
+      scale && cast<RankedTensorType>(scale.getType()).getRank() == 2;
+  return isOfBlocks ? blockScalesOf(numbers, elementOf(scale), &target)
+                    : BlockScales();
+}
+
+LogicalResult kernels::lower(Lowering &in, model::EmbedOp op) {
+  Value rows = in.rowsOf(op.getTokens());
+  in.bind(op.getOut(), rows);
+  auto table = cast<RankedTensorType>(op.getTable().getType());
+  GatherShape shape = {table.getDimSize(1), table.getDimSize(0),
+                       table.getElementType(), false};
+  in.plan.launch(in.library.gather(shape),
+                 {in.bufferOf(op.getTokens()), in.bufferOf(op.getTable()),
+                  in.bufferOf(op.getOut()), rows},
+                 model::getShortName(op));
+  return success();
+}
+
+LogicalResult kernels::lower(Lowering &in, model::LastOp op) {
+  Value rows = in.plan.sizes.sequences;
+  in.bind(op.getOut(), rows);
+  GatherShape shape = {columnsOf(op.getX()), 0, elementOf(op.getX()), true};
+  in.plan.launch(
+      in.library.gather(shape),
+      {in.starts(), in.bufferOf(op.getX()), in.bufferOf(op.getOut()), rows},
+      model::getShortName(op));
+  return success();
+}
+
+QuantiseShape kernels::quantiseShapeOf(Lowering &in, model::QuantiseOp op) {
+  QuantiseShape shape = {columnsOf(op.getX()),
+                         elementOf(op.getX()),
+                         numberType(in.stored(elementOf(op.getOut()))),
+                         false,
+                         {},
+                         static_cast<bool>(op.getTensorScale())};
+  shape.scales =
+      scalesFor(shape.result, op.getScale(), in.library.tiling.target);
+  return shape;
+}
+
+bool kernels::canQuantiseParts(Lowering &in, model::QuantiseOp op) {
+  // Lanes that make six bits make whole blocks: too few to add parts as well.
+  QuantiseShape shape = quantiseShapeOf(in, op);
+  return shape.scales && !hasTails(shape.result) &&
+         shape.columns % shape.scales.wordNumbers() == 0;
+}
+
+SmallVector<Value> kernels::resultsOf(Lowering &in, model::QuantiseOp op) {
+  SmallVector<Value> results;
+  if (op.getTensorScale()) {
+    results.push_back(in.bufferOf(op.getTensorScale()));
+  }
+  llvm::append_range(results, in.buffersOf({op.getOut(), op.getScale()}));
+  return results;
+}
+
+void kernels::launchQuantise(Lowering &in, model::QuantiseOp op, Value x) {
+  SmallVector<Value> arguments = {x};
+  llvm::append_range(arguments, resultsOf(in, op));
+  arguments.push_back(in.rowsOf(op.getOut()));
+  in.plan.launch(in.library.quantise(quantiseShapeOf(in, op)), arguments,
+                 model::getShortName(op));
+}
+
+LogicalResult kernels::lower(Lowering &in, model::QuantiseOp op) {
+  in.bindNumbers(op.getOut(), op.getScale(), in.rowsOf(op.getX()));
+  if (failed(verifyWords(op, quantiseShapeOf(in, op).scales,
+                         columnsOf(op.getX())))) {
+    return failure();
+  }
+  launchQuantise(in, op, in.bufferOf(op.getX()));
+  return success();
+}
+
+LogicalResult kernels::lower(Lowering &in, model::SwigluOp op) {
+  Value rows = in.rowsOf(op.getGate());
+  in.bindNumbers(op.getOut(), op.getScale(), rows);
+  int64_t columns = columnsOf(op.getGate());
+  Type element = elementOf(op.getGate());
+  SmallVector<Value> arguments = in.buffersOf(op->getOperands());
+  llvm::append_range(arguments, in.buffersOf(op.getOut()));
+  FlatSymbolRefAttr kernel;
+  if (op.getScale()) {
+    arguments.push_back(in.bufferOf(op.getScale()));
+    Type result = numberType(in.stored(elementOf(op.getOut())));
+    kernel = in.library.quantise(
+        {columns, element, result, true,
+         scalesFor(result, op.getScale(), in.library.tiling.target),
+         static_cast<bool>(op.getTensorScale())});
+  } else {
+    kernel = in.library.elementwise({Elementwise::Swiglu, columns, element});
+  }
+  arguments.push_back(rows);
+  in.plan.launch(kernel, arguments, model::getShortName(op));
+  return success();
+}
+
+LogicalResult kernels::lower(Lowering &in, model::ZerosOp op) {
+  Value rows = in.rowsOf(op.getTokens());
+  in.bind(op.getOut(), rows);
+  in.plan.launch(
+      in.library.elementwise(
+          {Elementwise::Zeros, columnsOf(op.getOut()), elementOf(op.getOut())}),
+      {in.bufferOf(op.getOut()), rows}, model::getShortName(op));
+  return success();
+}
+
+LogicalResult kernels::lower(Lowering &in, model::AddOp op) {
+  Value rows = in.rowsOf(op.getA());
+  in.bind(op.getOut(), rows);
+  in.plan.launch(in.library.elementwise({Elementwise::Add, columnsOf(op.getA()),
+                                         elementOf(op.getA())}),
+                 {in.bufferOf(op.getA()), in.bufferOf(op.getB()),
+                  in.bufferOf(op.getOut()), rows},
+                 model::getShortName(op));
+  return success();
+}
+
+LogicalResult kernels::lower(Lowering &in, model::SampleOp op) {
+  Value rows = in.rowsOf(op.getLogits());
+  in.bind(op.getOut(), rows);
+  SampleShape shape;
+  shape.vocabulary = op.getWordCount();
+  shape.padding = columnsOf(op.getLogits()) - shape.vocabulary;
+  shape.element = elementOf(op.getLogits());
+  shape.isGreedy = op.getSampling() == model::Sampling::Greedy;
+  shape.topK = op.getTopK().value_or(0);
+  shape.topP = op.getTopP() ? op.getTopP()->convertToDouble() : 1;
+  shape.temperature =
+      op.getTemperature() ? op.getTemperature()->convertToDouble() : 1;
+  SmallVector<Value> arguments = {in.bufferOf(op.getLogits())};
+  if (!shape.isGreedy) {
+    arguments.push_back(in.input("draws", in.plan.builder.getF32Type(),
+                                 {kDynamic}, in.plan.sizes.sequences));
+  }
+  arguments.push_back(in.bufferOf(op.getOut()));
+  arguments.push_back(rows);
+  in.plan.launch(in.library.sample(shape), arguments, model::getShortName(op));
+  return success();
+}

@@ -1,0 +1,158 @@
+//===- LowerWeights.cpp - What a graph reads that steps before it made ----===//
+//
+// Weights of the checkpoint, with the text that tells its loader how to make
+// them, and caches.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Kernels/Graph/Launches.h"
+#include "lib/Kernels/Rows/Formats.h"
+#include "lib/Text/Text.h"
+
+using namespace mlir;
+using namespace modelc;
+using namespace modelc::kernels;
+using namespace modelc::schedule;
+
+static constexpr int64_t kDynamic = ShapedType::kDynamic;
+
+/// The words that say which neighbours of a row share a scale that the matrix
+/// unit multiplies by, and the types of numbers and scales; empty: none do.
+static std::string blocksText(model::FormatAttr format) {
+  std::string text;
+  if (format && format.getBlocks() && !format.hasGroups()) {
+    BlockScales scales = blockScalesOf(format.getNumbers(), format.getBlocks());
+    llvm::raw_string_ostream(text)
+        << " blocks " << scales.block << " of " << format.getNumbers()
+        << " scaled " << scales.type;
+  }
+  return text;
+}
+
+/// What the loader of a checkpoint must do to fill the buffer, as text that
+/// targets/host/README.md explains.
+static std::string sourceOf(model::WeightOp weight, bool isDoubled) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << "[";
+  llvm::interleaveComma(weight.getSources(), os, [&](model::SourceAttr source) {
+    os << source.getName();
+    if (source.getPadding() > 0) {
+      os << " padded " << source.getPadding();
+    }
+    for (model::CutAttr cut : source.getCuts()) {
+      if (cut.getParts() > 1) {
+        os << " split " << cut.getDim() << " of " << cut.getParts();
+      }
+      if (cut.getCopies() > 1) {
+        os << " copies " << cut.getCopies();
+      }
+    }
+    if (source.getFirstRank()) {
+      os << " first rank";
+    }
+  });
+  os << "]";
+  if (weight.getStored()) {
+    os << " stored " << *weight.getStored();
+  }
+  model::FormatAttr format = weight.getFormatAttr();
+  os << blocksText(format);
+  if (weight.getChannelScale()) {
+    os << " channel_scale";
+  }
+  if (format && format.hasGroups()) {
+    os << " grouped " << model::kScaledGroup;
+  }
+  if (weight.getBlockScale()) {
+    os << " block_scale";
+    int64_t parts = format ? format.getParts() : 1;
+    int64_t rows = weight.getType().getDimSize(0) / parts;
+    if (parts > 1 && !format.hasGroups() && rows % kScaleRows != 0) {
+      os << " apart " << rows;
+    }
+  }
+  if (weight.getTensorScale()) {
+    os << " tensor_scale";
+  }
+  if (weight.getLargest()) {
+    os << " largest";
+  }
+  if (weight.getAbsent()) {
+    os << " default " << exactNumber(weight.getAbsent()->convertToDouble());
+  }
+  if (isDoubled) {
+    os << " doubled";
+  }
+  return text;
+}
+
+/// Whether it scales numbers of 8 bits that the machine keeps as their halves.
+static bool isDoubledScale(Lowering &in, model::WeightOp op) {
+  model::FormatAttr format = op.getFormatAttr();
+  bool isScale = format && op.getType().getElementType().isF32() &&
+                 (!format.getBlocks() || format.hasGroups());
+  return isScale && isHalved(in.stored(format.getNumbers()));
+}
+
+/// Scales of blocks that a matrix unit reads lie in words, rows of each part
+/// from a group on; other tensors lie as in the checkpoint.
+static BufferType weightAs(Lowering &in, model::WeightOp op) {
+  model::FormatAttr format = op.getFormatAttr();
+  RankedTensorType type = op.getType();
+  bool isScale = format && !format.hasGroups() &&
+                 type.getElementType() == format.getBlocks();
+  if (!isScale) {
+    return in.storedAs(type, {});
+  }
+  int64_t rows = type.getDimSize(0), parts = format.getParts();
+  rows = parts > 1 ? parts * llvm::alignTo(rows / parts, kScaleRows) : rows;
+  return in.storedAs(type.clone({rows, type.getDimSize(1)}),
+                     format.getNumbers());
+}
+
+LogicalResult kernels::lower(Lowering &in, model::WeightOp op) {
+  for (model::SourceAttr source : op.getSources()) {
+    for (model::CutAttr cut : source.getCuts()) {
+      if (failed(expectTensorAxis(op, cut.getAxis()))) {
+        return failure();
+      }
+    }
+  }
+  BufferType type = weightAs(in, op);
+  NamedBuffer buffer = {StorageRole::Weight,
+                        sourceOf(op, isDoubledScale(in, op)),
+                        SmallVector<int64_t>(type.getShape()),
+                        type.getElementType(),
+                        {},
+                        type.getPacked()};
+  if (in.layer) {
+    buffer.sizes.push_back(in.layer);
+  }
+  in.storage[op.getResult()] = {
+      in.layer ? in.plan.local(buffer) : in.plan.named(buffer), {}, {}};
+  return success();
+}
+
+LogicalResult kernels::lower(Lowering &in, model::CacheOp op) {
+  model::CacheType cache = op.getResult().getType();
+  if (!cache.getPage()) {
+    return op.emitError("expected a cache with pages, got none; try "
+                        "model-bind");
+  }
+  NamedBuffer buffer = {StorageRole::Cache,
+                        "k_cache",
+                        {kDynamic, cache.getKvHeads(), cache.getHeadDim()},
+                        in.stored(cache.getElementType()),
+                        {in.plan.sizes.cacheRows, in.layer}};
+  Value keys = in.plan.local(buffer);
+  buffer.source = "v_cache";
+  Value values = in.plan.local(buffer);
+  Storage place = {keys, {}, values};
+  if (op.getKScale()) {
+    place.keyScale = in.bufferOf(op.getKScale());
+    place.valueScale = in.bufferOf(op.getVScale());
+  }
+  in.storage[op.getResult()] = place;
+  return success();
+}
