@@ -43,8 +43,8 @@ static std::string blockScaledLinear(const MeasuredRow &row) {
   return around("", "decode", columns, row.n,
                 formatv(R"(
   %q, %s = model.quantise %x : tensor<?x{2}xbf16> -> tensor<?x{2}x{5}> scale tensor<?x{3}x{4}>
-  %w = model.weight ["{0}"] : tensor<{1}x{2}x{5}>
-  %ws = model.weight ["{0}_scale"] : tensor<{1}x{3}x{4}>
+  %w = model.weight ["{0}"] format <{5} blocks {4}> : tensor<{1}x{2}x{5}>
+  %ws = model.weight ["{0}_scale"] format <{5} blocks {4}> : tensor<{1}x{3}x{4}>
   %y = model.linear %q, %w scaled %s, %ws : tensor<?x{2}x{5}>, tensor<{1}x{2}x{5}>, tensor<?x{3}x{4}>, tensor<{1}x{3}x{4}> -> tensor<?x{1}xbf16>)",
                         kSubject, row.n, columns,
                         columns / (isNarrow ? 16 : 32),
@@ -61,8 +61,8 @@ static std::string groupScaledLinear(const MeasuredRow &row) {
   return around("", "decode", columns, row.n,
                 formatv(R"(
   %q, %s = model.quantise %x : tensor<?x{2}xbf16> -> tensor<?x{2}xf8E4M3FN> scale tensor<?x{3}xf32>
-  %w = model.weight ["{0}"] : tensor<{1}x{2}xf8E4M3FN>
-  %ws = model.weight ["{0}"] block_scale : tensor<{4}x{3}xf32>
+  %w = model.weight ["{0}"] format <f8E4M3FN blocks f32> : tensor<{1}x{2}xf8E4M3FN>
+  %ws = model.weight ["{0}"] block_scale format <f8E4M3FN blocks f32> : tensor<{4}x{3}xf32>
   %y = model.linear %q, %w scaled %s, %ws : tensor<?x{2}xf8E4M3FN>, tensor<{1}x{2}xf8E4M3FN>, tensor<?x{3}xf32>, tensor<{4}x{3}xf32> -> tensor<?x{1}xbf16>)",
                         kSubject, row.n, columns, groups, rows)
                     .str());
@@ -86,8 +86,8 @@ static std::string linear(const MeasuredRow &row) {
   return around("", "decode", row.k, row.n,
                 formatv(R"(
   %q, %s = model.quantise %x : tensor<?x{2}xbf16> -> tensor<?x{2}xf8E4M3FN> scale tensor<?xf32>
-  %w = model.weight ["{0}"] : tensor<{1}x{2}xf8E4M3FN>
-  %ws = model.weight ["{0}"] channel_scale : tensor<{1}xf32>
+  %w = model.weight ["{0}"] format <f8E4M3FN> : tensor<{1}x{2}xf8E4M3FN>
+  %ws = model.weight ["{0}"] channel_scale format <f8E4M3FN> : tensor<{1}xf32>
   %y = model.linear %q, %w scaled %s, %ws : tensor<?x{2}xf8E4M3FN>, tensor<{1}x{2}xf8E4M3FN>, tensor<?xf32>, tensor<{1}xf32> -> tensor<?x{1}xbf16>)",
                         kSubject, row.n, row.k)
                     .str());
@@ -102,13 +102,17 @@ static std::string embedded(StringRef name, int64_t columns) {
       .str();
 }
 
-/// What fills the cache %c of a layer, as %new; the queries are %q behind it.
-static std::string append(const MeasuredRow &row, StringRef cache) {
+/// What fills the cache %c of a layer, as %new; the queries are %q behind it,
+/// rotated to the numbers that attention takes.
+static std::string append(const MeasuredRow &row, StringRef cache,
+                          bool narrows) {
   int64_t columns = row.heads * row.headDim;
   if (row.rotates) {
-    return formatv(R"(
-    %q, %new = model.rope_append %x, %c, %batch theta 1.0e4 : tensor<?x{0}xbf16>, {1} -> tensor<?x{2}xbf16>)",
-                   row.headColumns(), cache, columns)
+    return formatv(
+               R"(
+    %q, %new = model.rope_append %x, %c, %batch{3} theta 1.0e4 : tensor<?x{0}xbf16>, {1}{4} -> tensor<?x{2}x{5}>)",
+               row.headColumns(), cache, columns, narrows ? " scaled %qs" : "",
+               narrows ? ", tensor<1xf32>" : "", narrows ? "f8E4M3FN" : "bf16")
         .str();
   }
   return formatv(R"(
@@ -130,30 +134,32 @@ static std::string attention(const MeasuredRow &row, bool narrows) {
   }
   narrows = narrows || !row.isUnquantised();
   inputs += narrows ? R"(
-  %qs = model.weight ["q_scale"] stored f32 : tensor<1xf32>)"
+  %qs = model.weight ["q_scale"] stored f32 format <f8E4M3FN> : tensor<1xf32>)"
                     : "";
   inputs += isNarrow ? R"(
-  %ks = model.weight ["k_scale"] stored f32 : tensor<1xf32>
-  %vs = model.weight ["v_scale"] stored f32 : tensor<1xf32>)"
+  %ks = model.weight ["k_scale"] stored f32 format <f8E4M3FN> : tensor<1xf32>
+  %vs = model.weight ["v_scale"] stored f32 format <f8E4M3FN> : tensor<1xf32>)"
                      : "";
   std::string made =
       isNarrow ? "scaled %ks, %vs : " + cache + ", tensor<1xf32>, tensor<1xf32>"
                : ": " + cache;
   std::string window =
       row.window > 0 ? " window " + std::to_string(row.window) : "";
-  std::string body = formatv(R"({1}
+  std::string body =
+      formatv(R"({1}
   %g = model.weight ["norm"] : tensor<{0}xbf16>
   %z = model.layers 1 carry (%h = %start : tensor<?x{0}xbf16>) {{
     %c = model.cache {2}{4}
-    %a = model.attention %q, %new, %batch{5}{6} : tensor<?x{0}xbf16>, {3}{7}
+    %a = model.attention %q, %new, %batch{5}{6} : tensor<?x{0}x{8}>, {3}{7} -> tensor<?x{0}xbf16>
     %r = model.add %h, %a : tensor<?x{0}xbf16>
     model.yield %r : tensor<?x{0}xbf16>
   }
   %y = model.norm %z, %g eps 1.0e-5 : tensor<?x{0}xbf16>, tensor<{0}xbf16> -> tensor<?x{0}xbf16>)",
-                             columns, inputs, made, cache, append(row, cache),
-                             narrows ? " scaled %qs" : "", window,
-                             narrows ? ", tensor<1xf32>" : "")
-                         .str();
+              columns, inputs, made, cache, append(row, cache, narrows),
+              narrows ? " scaled %qs" : "", window,
+              narrows ? ", tensor<1xf32>" : "",
+              narrows && row.rotates ? "f8E4M3FN" : "bf16")
+          .str();
   StringRef phase = row.kind == Measurement::Prefill ? "prefill" : "decode";
   return around("", phase, row.headColumns(), columns, body);
 }
