@@ -1,26 +1,10 @@
 # How every library and tool of the project is built: fully static, one
 # precompiled header, warnings as errors.
 
-# The packaged MLIR archives name libLLVM.so as their interface dependency
-# ("LLVM"). Replace it by the archives of the components that MLIR uses, so that
-# the tools start in milliseconds and need no shared LLVM.
-set(LLVM_LINK_LLVM_DYLIB OFF)
-set(MLIR_LINK_MLIR_DYLIB OFF)
+include(${CMAKE_CURRENT_LIST_DIR}/StaticLlvm.cmake)
 add_compile_definitions(LLVM_BUILD_STATIC)
-llvm_map_components_to_libnames(MODELC_LLVM_ARCHIVES
-  Support Core BinaryFormat Remarks AsmParser BitReader BitWriter TargetParser
-  TransformUtils SupportLSP FrontendOpenMP FrontendOffloading)
-get_property(_mlir_libs GLOBAL PROPERTY MLIR_ALL_LIBS)
-foreach(_lib IN LISTS _mlir_libs)
-  if(TARGET ${_lib})
-    get_target_property(_deps ${_lib} INTERFACE_LINK_LIBRARIES)
-    if(_deps AND "LLVM" IN_LIST _deps)
-      list(REMOVE_ITEM _deps LLVM)
-      set_target_properties(${_lib} PROPERTIES
-        INTERFACE_LINK_LIBRARIES "${_deps};${MODELC_LLVM_ARCHIVES}")
-    endif()
-  endif()
-endforeach()
+# Of the libraries that LLVM names, only those that a tool calls.
+add_link_options(LINKER:--as-needed)
 
 include_directories(SYSTEM ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
 include_directories(${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})

@@ -5,7 +5,7 @@
 #   %src_root              the source tree    %build_root the build tree
 #   %nvcc, %cuobjdump      CUDA compiler, dump of its binaries   %clang  clang 22
 #                                           %shared     the folder of reference models
-# Features: `nvcc`, `cuobjdump`, `clang-amdgpu`, `clang-format`, `shared`.
+# Features: `nvcc`, `cuobjdump`, `clang-amdgpu`, `clang-format`, `shared`, `install`, `dpkg-dev`, `zsh`.
 
 import os
 import shutil
@@ -75,6 +75,14 @@ if os.path.exists(os.path.join(config.llvm_tools_dir, "clang-format")):
     config.available_features.add("clang-format")
 else:
     lit_config.note("no clang-format-22: the format of the code is not tested")
+
+# Programs of others are not built with our sanitizers.
+if os.path.basename(build_dir) != "asan" and shutil.which("cmake") and shutil.which("ninja"):
+    config.available_features.add("install")
+    if shutil.which("dpkg-shlibdeps"):
+        config.available_features.add("dpkg-dev")
+if shutil.which("zsh"):
+    config.available_features.add("zsh")
 
 if sys.platform == "linux" and os.path.basename(build_dir) != "asan":
     config.available_features.add("full-disk")  # writes fail by a preloaded library

@@ -66,7 +66,6 @@ struct PrintCost : PassWrapper<PrintCost, OperationPass<ModuleOp>> {
       *this, "target",
       llvm::cl::desc("name or path of the target; empty: the module's")};
   Option<std::string> folder{*this, "targets-dir",
-                             llvm::cl::init(MODELC_TARGETS_DIR),
                              llvm::cl::desc("folder of the target files")};
   ListOption<std::string> overrides{
       *this, "set", llvm::cl::desc("facts to replace, as key=value")};

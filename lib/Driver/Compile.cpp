@@ -19,19 +19,22 @@ namespace {
 /// One compilation: what its stages share.
 class Compilation {
 public:
-  Compilation(const CompileOptions &options, llvm::raw_ostream &out,
-              llvm::raw_ostream &errors)
-      : options(options), out(out), errors(errors),
-        context(dialects(), MLIRContext::Threading::DISABLED),
-        diagnostics(&context, errors) {
-    // Stages make ops of dialects that the input need not name.
-    context.loadAllAvailableDialects();
-  }
+  Compilation(const CompileOptions &options, MLIRContext &context,
+              llvm::raw_ostream &out, llvm::raw_ostream &errors)
+      : options(options), out(out), errors(errors), context(context),
+        diagnostics(&context, errors) {}
+  /// Of the file that the options name.
   int run();
+  /// Of a model that a program made.
+  int runOn(ModuleOp model);
+  /// What the last run has estimated.
+  Report takeEstimate() { return std::move(estimate); }
 
 private:
-  static DialectRegistry dialects();
   LogicalResult readModel();
+  LogicalResult takeGraph(OwningOpRef<ModuleOp> module,
+                          const CompileOptions &given);
+  int compileGraph();
   void placeFlags(const CompileOptions &given);
   int readTarget();
   void warnOfLength();
@@ -44,20 +47,15 @@ private:
 
   CompileOptions options;
   llvm::raw_ostream &out, &errors;
-  MLIRContext context;
+  MLIRContext &context;
   Diagnostics diagnostics;
   OwningOpRef<ModuleOp> imported;
   model::GraphOp graph; // as imported
   ModelFacts facts;
   Target target;
+  Report estimate;
 };
 } // namespace
-
-DialectRegistry Compilation::dialects() {
-  DialectRegistry registry;
-  registerEverything(registry);
-  return registry;
-}
 
 /// What the flags given say of a graph is stated there, unless its file does.
 void Compilation::placeFlags(const CompileOptions &given) {
@@ -92,9 +90,15 @@ LogicalResult Compilation::readModel() {
   if (failed(module)) {
     return failure();
   }
+  return takeGraph(std::move(*module), given);
+}
+
+/// `given` are the options before the file was read.
+LogicalResult Compilation::takeGraph(OwningOpRef<ModuleOp> module,
+                                     const CompileOptions &given) {
   options.weights = options.weights.empty() ? "bf16" : options.weights;
   options.cache = options.cache.empty() ? "bf16" : options.cache;
-  imported = std::move(*module);
+  imported = std::move(module);
   auto graphs = imported->getOps<model::GraphOp>();
   if (graphs.empty()) {
     return imported->emitError("expected a model.graph, found none");
@@ -171,26 +175,27 @@ int Compilation::printSources(ModuleOp module) {
 }
 
 int Compilation::report(ModuleOp module) {
-  FailureOr<Report> report = estimateModel(
+  FailureOr<Report> made = estimateModel(
       module, facts, target, options,
       options.wantsEstimateOnly() ? Explanations::No : Explanations::Evidence,
       errors);
-  if (failed(report)) {
+  if (failed(made)) {
     return kExitInternal;
   }
-  if (!report->memory.fits) {
-    sayError(errors) << fitMessage(report->memory, report->service.workload)
+  estimate = std::move(*made);
+  if (!estimate.memory.fits) {
+    sayError(errors) << fitMessage(estimate.memory, estimate.service.workload)
                      << "\n";
     return kExitInfeasible;
   }
   if (options.emit == Stage::Estimate) {
-    return write([&](llvm::raw_ostream &os) { printReport(*report, os); });
+    return write([&](llvm::raw_ostream &os) { printReport(estimate, os); });
   }
-  int code = options.hasFolder() ? writePackageOf(module, facts, *report,
+  int code = options.hasFolder() ? writePackageOf(module, facts, estimate,
                                                   target, options, errors)
                                  : int(kExitOk);
   if (code == kExitOk) {
-    printReport(*report, out);
+    printReport(estimate, out);
   }
   return code;
 }
@@ -207,12 +212,25 @@ void Compilation::printReport(const Report &report, llvm::raw_ostream &os) {
 }
 
 int Compilation::run() {
+  if (failed(checkInput(options, errors)) ||
+      failed(checkUsage(options, errors))) {
+    return kExitUsage;
+  }
+  return succeeded(readModel()) ? compileGraph() : int(kExitInput);
+}
+
+int Compilation::runOn(ModuleOp model) {
+  options.input = model.getSymName().value_or("model").str();
   if (failed(checkUsage(options, errors))) {
     return kExitUsage;
   }
-  if (failed(readModel())) {
-    return kExitInput;
-  }
+  const CompileOptions given = options;
+  OwningOpRef<ModuleOp> own = cast<ModuleOp>(model->clone());
+  return succeeded(takeGraph(std::move(own), given)) ? compileGraph()
+                                                     : int(kExitInput);
+}
+
+int Compilation::compileGraph() {
   if (options.emit == Stage::Model) {
     return lower();
   }
@@ -251,5 +269,27 @@ int Compilation::lower() {
 
 int modelc::compile(const CompileOptions &options, llvm::raw_ostream &out,
                     llvm::raw_ostream &errors) {
-  return Compilation(options, out, errors).run();
+  DialectRegistry registry;
+  registerEverything(registry);
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  // Stages make ops of dialects that the input need not name.
+  context.loadAllAvailableDialects();
+  return Compilation(options, context, out, errors).run();
+}
+
+FailureOr<Report> modelc::compileModel(ModuleOp model,
+                                       const CompileOptions &options,
+                                       llvm::raw_ostream &errors) {
+  assert((options.emit == Stage::All || options.emit == Stage::Binary) &&
+         "the other stages answer with text, not with an estimate");
+  DialectRegistry registry;
+  registerEverything(registry);
+  MLIRContext &context = *model.getContext();
+  context.appendDialectRegistry(registry);
+  context.loadAllAvailableDialects();
+  Compilation compilation(options, context, llvm::nulls(), errors);
+  if (compilation.runOn(model) != kExitOk) {
+    return failure();
+  }
+  return compilation.takeEstimate();
 }

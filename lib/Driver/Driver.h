@@ -3,6 +3,7 @@
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Support/LogicalResult.h"
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -11,9 +12,14 @@ namespace llvm {
 class raw_ostream;
 }
 
+namespace mlir {
+class ModuleOp;
+}
+
 namespace modelc {
 
 struct EngineKernels;
+struct Report;
 
 /// Exit codes of every command.
 enum ExitCode {
@@ -42,14 +48,14 @@ struct CompileOptions {
   std::string input;
   std::string target;
   std::vector<std::string> overrides; ///< "key=value" facts of the target
-  std::string targetsDirectory;
+  std::string targetsDirectory;       ///< empty: as `targetsFolder` says
   int64_t tensorParallel = 1;
   RequestShape workload;
   std::string weights = "bf16";        ///< empty: as the checkpoint says
   std::string activations = "weights"; ///< as the weights, or "fp8"
   std::string cache = "bf16";          ///< empty: as the checkpoint says
   std::string queries = "bf16";
-  std::string priceBasis;
+  std::string priceBasis = "hyperscaler";
   Stage emit = Stage::All;
   std::string output; ///< empty: estimate only
   ReportFormat format = ReportFormat::Table;
@@ -75,6 +81,13 @@ struct ExplainOptions {
 /// ExitCode; every failure was explained on `errors`.
 int compile(const CompileOptions &options, llvm::raw_ostream &out,
             llvm::raw_ostream &errors);
+
+/// The same for a model that a program made with lib/Dsl instead of
+/// `options.input`: answers its estimate (lib/Report) instead of printing it. A
+/// model that does not fit the machine is a failure too.
+llvm::FailureOr<Report> compileModel(mlir::ModuleOp model,
+                                     const CompileOptions &options,
+                                     llvm::raw_ostream &errors);
 
 /// Prints the sum behind a number of an earlier compilation.
 int explain(const ExplainOptions &options, llvm::raw_ostream &out,

@@ -56,7 +56,7 @@ static LogicalResult emitFolder(ModuleOp module, const Target &target,
                                 StringRef targets, StringRef folder,
                                 bool compiles) {
   PackageOptions package;
-  package.targetsFolder = targets.str();
+  package.targetsFolder = targetsFolder(targets);
   FailureOr<std::vector<PackageFile>> files =
       emitPackage(module, target, package);
   if (failed(files)) {
@@ -80,8 +80,7 @@ int modelc::emitMain(int argc, char **argv) {
   static llvm::cl::opt<std::string> wanted(
       "target", llvm::cl::desc("machine; default: the module's own"));
   static llvm::cl::opt<std::string> directory(
-      "targets", llvm::cl::desc("folder of target files"),
-      llvm::cl::init("targets"));
+      "targets", llvm::cl::desc("folder of target files"));
   static llvm::cl::opt<std::string> prediction(
       "prediction", llvm::cl::desc("line on time for the header comment"));
   static llvm::cl::opt<std::string> folder(

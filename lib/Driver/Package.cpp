@@ -46,6 +46,12 @@ static std::string targetOf(const CompileOptions &options) {
   return isFile ? absolute(options.target) : options.target;
 }
 
+/// Empty where it is the installed one, wherever that lies on a machine.
+static std::string targetsOf(const CompileOptions &options) {
+  return options.targetsDirectory.empty() ? ""
+                                          : absolute(options.targetsDirectory);
+}
+
 static std::string describe(const CompileOptions &options,
                             const ModelFacts &model) {
   std::string text;
@@ -54,7 +60,7 @@ static std::string describe(const CompileOptions &options,
   json.object([&] {
     json.attribute("model", options.input);
     json.attribute("target", targetOf(options));
-    json.attribute("targets_dir", absolute(options.targetsDirectory));
+    json.attribute("targets_dir", targetsOf(options));
     json.attributeArray("set", [&] {
       llvm::for_each(options.overrides,
                      [&](const std::string &set) { json.value(set); });
@@ -109,7 +115,7 @@ int modelc::writePackageOf(ModuleOp module, const ModelFacts &model,
                            const CompileOptions &options,
                            llvm::raw_ostream &errors) {
   PackageOptions package;
-  package.targetsFolder = options.targetsDirectory;
+  package.targetsFolder = targetsFolder(options.targetsDirectory);
   FailureOr<std::map<std::string, Prediction>> predictions = predictionsOf(
       module, report, lastDecodeStep(options.workload, model.pageSize), target);
   if (failed(predictions)) {

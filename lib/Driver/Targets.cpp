@@ -60,8 +60,7 @@ static int listAll(ArrayRef<std::string> directories, raw_ostream &out,
                    raw_ostream &errors) {
   std::vector<TargetFile> files = listTargets(directories);
   if (files.empty()) {
-    sayError(errors) << "expected target files in '" << directories.front()
-                     << "', got none; try --targets-dir=FOLDER\n";
+    sayNoTargets(targetsFolder(directories.front()), errors);
     return kExitInput;
   }
   TextTable table(/*leftColumns=*/2);

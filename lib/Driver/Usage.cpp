@@ -36,6 +36,10 @@ static LogicalResult checkTarget(const CompileOptions &options,
     return success();
   }
   std::vector<TargetFile> files = listTargets({options.targetsDirectory});
+  if (files.empty()) {
+    sayNoTargets(targetsFolder(options.targetsDirectory), errors);
+    return failure();
+  }
   std::vector<StringRef> names;
   for (const TargetFile &file : files) {
     names.push_back(file.name);
@@ -44,7 +48,7 @@ static LogicalResult checkTarget(const CompileOptions &options,
                               listWords(names) + ", got none");
 }
 
-LogicalResult modelc::checkUsage(const CompileOptions &options,
+LogicalResult modelc::checkInput(const CompileOptions &options,
                                  raw_ostream &errors) {
   if (options.input.empty()) {
     return complain(errors,
@@ -57,6 +61,11 @@ LogicalResult modelc::checkUsage(const CompileOptions &options,
                                 options.input + "\", did you mean \"" + verb +
                                 "\"");
   }
+  return success();
+}
+
+LogicalResult modelc::checkUsage(const CompileOptions &options,
+                                 raw_ostream &errors) {
   const RequestShape &request = options.workload;
   if (failed(checkTarget(options, errors)) ||
       failed(checkCount("tp", options.tensorParallel, 1024, errors)) ||
@@ -98,7 +107,8 @@ LogicalResult modelc::checkPriceBasis(const CompileOptions &options,
 
 LogicalResult modelc::checkPrelude(const CompileOptions &options,
                                    const Target &target, raw_ostream &errors) {
-  SmallString<128> path(options.targetsDirectory);
+  std::string folder = targetsFolder(options.targetsDirectory);
+  SmallString<128> path(folder);
   sys::path::append(path, target.identity.prelude);
   if (!target.identity.prelude.empty() && sys::fs::is_regular_file(path)) {
     return success();
@@ -108,8 +118,7 @@ LogicalResult modelc::checkPrelude(const CompileOptions &options,
   raw_string_ostream none(ignored);
   FailureOr<SourceFile> file = SourceFile::read(fact.file, none);
   std::string message = "expected target.prelude to be a file below '" +
-                        options.targetsDirectory + "', got \"" +
-                        target.identity.prelude + "\"";
+                        folder + "', got \"" + target.identity.prelude + "\"";
   if (failed(file)) {
     return complain(errors, message);
   }

@@ -10,6 +10,10 @@
 namespace modelc {
 struct Target;
 
+/// Whether the command line names a model, and not a verb that is misspelled.
+llvm::LogicalResult checkInput(const CompileOptions &options,
+                               llvm::raw_ostream &errors);
+
 /// Whether the flags have values that mean something, and go together. Says on
 /// `errors` what was expected.
 llvm::LogicalResult checkUsage(const CompileOptions &options,

@@ -12,6 +12,19 @@ namespace modelc {
 namespace fs = llvm::sys::fs;
 namespace path = llvm::sys::path;
 
+/// An empty folder stands for the installed one, and so do none.
+static std::vector<std::string>
+foldersOf(llvm::ArrayRef<std::string> searchDirs) {
+  if (searchDirs.empty()) {
+    return {targetsFolder("")};
+  }
+  std::vector<std::string> folders;
+  for (const std::string &given : searchDirs) {
+    folders.push_back(targetsFolder(given));
+  }
+  return folders;
+}
+
 /// The TOML files in a folder and in the folders below it, by name.
 static std::vector<TargetFile> listFiles(llvm::StringRef dir) {
   std::vector<TargetFile> files;
@@ -31,7 +44,7 @@ static std::vector<TargetFile> listFiles(llvm::StringRef dir) {
 
 std::vector<TargetFile> listTargets(llvm::ArrayRef<std::string> searchDirs) {
   std::vector<TargetFile> products;
-  for (const std::string &dir : searchDirs) {
+  for (const std::string &dir : foldersOf(searchDirs)) {
     for (TargetFile &file : listFiles(dir)) {
       std::string ignored;
       llvm::raw_string_ostream os(ignored);
@@ -182,8 +195,7 @@ static std::string pathOf(llvm::StringRef nameOrPath,
       names.push_back(product.name);
     }
     if (names.empty()) {
-      sayError(errors) << "expected target files in '" << searchDirs.front()
-                       << "', got none; try --targets-dir=FOLDER\n";
+      sayNoTargets(searchDirs.front(), errors);
       return "";
     }
     sayError(errors) << "unknown target \"" << nameOrPath << "\""
@@ -206,8 +218,9 @@ static void insertIsa(Target &target) {
 
 llvm::FailureOr<Target> loadTarget(llvm::StringRef nameOrPath,
                                    llvm::ArrayRef<std::string> overrides,
-                                   llvm::ArrayRef<std::string> searchDirs,
+                                   llvm::ArrayRef<std::string> givenDirs,
                                    llvm::raw_ostream &errors) {
+  std::vector<std::string> searchDirs = foldersOf(givenDirs);
   std::string file = pathOf(nameOrPath, searchDirs, errors);
   if (file.empty()) {
     return llvm::failure();

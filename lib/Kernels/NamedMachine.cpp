@@ -4,13 +4,10 @@ using namespace mlir;
 using namespace modelc;
 
 FailureOr<Target> kernels::loadNamedMachine(ModuleOp module, StringRef name,
-                                            std::string folder) {
-  if (folder.empty()) {
-    folder = MODELC_TARGETS_DIR;
-  }
+                                            StringRef folder) {
   std::string message;
   llvm::raw_string_ostream errors(message);
-  FailureOr<Target> loaded = loadTarget(name, {}, {folder}, errors);
+  FailureOr<Target> loaded = loadTarget(name, {}, {folder.str()}, errors);
   if (failed(loaded)) {
     StringRef text = StringRef(message).rtrim();
     text.consume_front("error: ");

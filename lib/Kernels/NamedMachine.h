@@ -8,11 +8,11 @@
 
 namespace modelc::kernels {
 
-/// The target of that name; `folder` empty: the targets of this source tree.
-/// Mistakes are diagnostics at the module.
+/// The target of that name in `folder`, or where that is empty in
+/// `targetsFolder`. Mistakes are diagnostics at the module.
 mlir::FailureOr<Target> loadNamedMachine(mlir::ModuleOp module,
                                          llvm::StringRef name,
-                                         std::string folder);
+                                         llvm::StringRef folder);
 
 } // namespace modelc::kernels
 

@@ -11,12 +11,10 @@ static FailureOr<Target> loadMachine(ModuleOp module, StringRef targetsDir,
     return module.emitError("expected the attribute 'schedule.target' with the "
                             "name of a target file");
   }
-  std::string folder =
-      targetsDir.empty() ? MODELC_TARGETS_DIR : targetsDir.str();
   std::string messages;
   llvm::raw_string_ostream os(messages);
   FailureOr<Target> target =
-      loadTarget(name.getValue(), overrides, {folder}, os);
+      loadTarget(name.getValue(), overrides, {targetsDir.str()}, os);
   if (failed(target)) {
     return module.emitError("cannot load target '")
            << name.getValue() << "': " << messages;

@@ -88,6 +88,18 @@ std::error_code takeError(llvm::raw_fd_ostream &os);
 int finishOutput(int code, llvm::raw_ostream &errors);
 
 //===----------------------------------------------------------------------===//
+// Where the target files lie
+//===----------------------------------------------------------------------===//
+
+/// The folder of target files and preludes: `given`, or where that is empty
+/// what the environment variable MODELC_TARGETS names, or
+/// `share/modelc/targets` beside the `bin` that the running program lies in.
+std::string targetsFolder(llvm::StringRef given);
+
+/// Says that a folder holds no target files, and how another one is named.
+void sayNoTargets(llvm::StringRef folder, llvm::raw_ostream &errors);
+
+//===----------------------------------------------------------------------===//
 // TOML and JSON
 //===----------------------------------------------------------------------===//
 

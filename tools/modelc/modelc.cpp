@@ -64,11 +64,12 @@ static cl::list<std::string>
     overrides("set", cl::desc("replace a fact of the target"),
               cl::value_desc("key=value"), cl::cat(category),
               cl::sub(cl::SubCommand::getTopLevel()), cl::sub(targetsCommand));
-static cl::opt<std::string>
-    targetsDirectory("targets-dir", cl::desc("folder of the target files"),
-                     cl::value_desc("folder"), cl::init(MODELC_TARGETS_DIR),
-                     cl::cat(category), cl::sub(cl::SubCommand::getTopLevel()),
-                     cl::sub(targetsCommand));
+static cl::opt<std::string> targetsDirectory(
+    "targets-dir",
+    cl::desc("folder of the target files; else $MODELC_TARGETS, else the "
+             "installed one"),
+    cl::value_desc("folder"), cl::cat(category),
+    cl::sub(cl::SubCommand::getTopLevel()), cl::sub(targetsCommand));
 static Flag<int64_t> tensorParallel("tp", cl::desc("tensor parallel ranks"),
                                     cl::init(1), cl::cat(category));
 static Flag<int64_t> inputLength("isl", cl::desc("prompt tokens of a request"),
@@ -117,7 +118,8 @@ static Choice<Precision> queryType(
 static Flag<std::string> priceBasis("price",
                                     cl::desc("price basis of the target file"),
                                     cl::value_desc("basis"),
-                                    cl::init("hyperscaler"), cl::cat(category));
+                                    cl::init(CompileOptions().priceBasis),
+                                    cl::cat(category));
 static Choice<Stage> emit(
     "emit", cl::desc("print one stage instead of the estimate"),
     cl::values(clEnumValN(Stage::Model, "model", "the graphs of both phases"),

@@ -31,7 +31,6 @@ static cl::opt<bool>
         cl::cat(category), cl::sub(accuracy));
 static cl::opt<std::string> directory("targets-dir",
                                       cl::desc("folder of the target files"),
-                                      cl::init(MODELC_TARGETS_DIR),
                                       cl::cat(category), cl::sub(accuracy),
                                       cl::sub(peak), cl::sub(search));
 static cl::opt<std::string> model(cl::Positional, cl::Required,

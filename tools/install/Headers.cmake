@@ -1,0 +1,35 @@
+# Installs the public header of every folder of lib/ and dialects/, and those
+# that they include, written or made (MODELC_ROOTS: source and build tree).
+
+cmake_policy(VERSION 3.20)
+
+function(install_header header)
+  get_property(_seen GLOBAL PROPERTY MODELC_HEADERS)
+  if(header IN_LIST _seen)
+    return()
+  endif()
+  set_property(GLOBAL APPEND PROPERTY MODELC_HEADERS ${header})
+  foreach(_root IN LISTS MODELC_ROOTS)
+    if(EXISTS ${_root}/${header})
+      set(_file ${_root}/${header})
+      break()
+    endif()
+  endforeach()
+  get_filename_component(_folder ${header} DIRECTORY)
+  file(INSTALL ${_file}
+    DESTINATION ${CMAKE_INSTALL_PREFIX}/include/modelc/${_folder})
+  file(STRINGS ${_file} _lines REGEX "^#include \"(lib|dialects)/")
+  foreach(_line IN LISTS _lines)
+    string(REGEX REPLACE "^#include \"(.*)\".*" "\\1" _included ${_line})
+    install_header(${_included})
+  endforeach()
+endfunction()
+
+list(GET MODELC_ROOTS 0 _sources)
+file(GLOB _folders RELATIVE ${_sources} ${_sources}/lib/* ${_sources}/dialects/*)
+foreach(_folder IN LISTS _folders)
+  get_filename_component(_name ${_folder} NAME)
+  if(EXISTS ${_sources}/${_folder}/${_name}.h)
+    install_header(${_folder}/${_name}.h)
+  endif()
+endforeach()
