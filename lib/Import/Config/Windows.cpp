@@ -1,6 +1,6 @@
 //===- Windows.cpp - Which keys the layers of a config.json see -----------===//
 
-#include "lib/Import/Architecture.h"
+#include "lib/Import/Config/Architecture.h"
 
 using namespace mlir;
 using namespace modelc;

@@ -1,6 +1,6 @@
 //===- HuggingFace.cpp - config.json of a decoder -------------------------===//
 
-#include "lib/Import/Architecture.h"
+#include "lib/Import/Config/Architecture.h"
 
 using namespace mlir;
 using namespace modelc;

@@ -1,7 +1,7 @@
 //===- Architecture.h - Decoders as transformers describes them -----------===//
 
-#ifndef LIB_IMPORT_ARCHITECTURE_H
-#define LIB_IMPORT_ARCHITECTURE_H
+#ifndef LIB_IMPORT_CONFIG_ARCHITECTURE_H
+#define LIB_IMPORT_CONFIG_ARCHITECTURE_H
 
 #include "lib/Import/Reader.h"
 
@@ -58,4 +58,4 @@ void checkOtherKeys(TableReader &config, const Architecture &architecture);
 
 } // namespace modelc
 
-#endif // LIB_IMPORT_ARCHITECTURE_H
+#endif // LIB_IMPORT_CONFIG_ARCHITECTURE_H

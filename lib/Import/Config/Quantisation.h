@@ -1,7 +1,7 @@
 //===- Quantisation.h - Tables of a checkpoint about its numbers ----------===//
 
-#ifndef LIB_IMPORT_QUANTISATION_H
-#define LIB_IMPORT_QUANTISATION_H
+#ifndef LIB_IMPORT_CONFIG_QUANTISATION_H
+#define LIB_IMPORT_CONFIG_QUANTISATION_H
 
 #include "lib/Import/Reader.h"
 
@@ -28,4 +28,4 @@ void checkNumberKeys(TableReader &numbers);
 
 } // namespace modelc
 
-#endif // LIB_IMPORT_QUANTISATION_H
+#endif // LIB_IMPORT_CONFIG_QUANTISATION_H

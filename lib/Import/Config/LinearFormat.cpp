@@ -12,7 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "lib/Import/Quantisation.h"
+#include "lib/Import/Config/Quantisation.h"
 
 using namespace mlir;
 using namespace modelc;

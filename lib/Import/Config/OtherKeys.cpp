@@ -8,7 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "lib/Import/Architecture.h"
+#include "lib/Import/Config/Architecture.h"
 
 #include <cmath>
 

@@ -13,7 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "lib/Import/Architecture.h"
+#include "lib/Import/Config/Architecture.h"
 
 using namespace mlir;
 using namespace modelc;

@@ -1,6 +1,6 @@
 //===- Biases.cpp - Which linears of a config.json have a bias ------------===//
 
-#include "lib/Import/Architecture.h"
+#include "lib/Import/Config/Architecture.h"
 
 using namespace mlir;
 using namespace modelc;

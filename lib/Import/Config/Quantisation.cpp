@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "lib/Import/Quantisation.h"
+#include "lib/Import/Config/Quantisation.h"
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
