@@ -127,7 +127,8 @@ LogicalResult RowCheck::check(Operation &op) {
       .Case([&](SampleOp sample) { return checkSample(sample); })
       .Case([&](LayersOp layers) { return checkLayers(layers); })
       .Case([&](JoinedOp joined) { return checkJoined(joined); })
-      .Case<LastOp, RopeOp, AppendOp, RopeAppendOp, AttentionOp>(
+      .Case<LastOp, RopeOp, AppendOp, RopeAppendOp, AttentionOp, LatentAppendOp,
+            LatentAttentionOp>(
           [&](Operation *inner) { return expectTokens(*inner); })
       .Case<ReturnOp, YieldOp>([](Operation *) { return success(); })
       .Default([&](Operation *inner) {
@@ -187,12 +188,12 @@ static std::string shapeOfSource(WeightOp weight) {
 static bool readOneTensor(StringRef name, WeightOp a, WeightOp b) {
   auto first = a->getParentOfType<LayersOp>(),
        second = b->getParentOfType<LayersOp>();
-  if (!name.contains(kLayerPlaceholder) || !first || !second) {
+  if (!name.contains("{layer") || !first || !second) {
     return true;
   }
   auto begin = [](LayersOp layers) { return int64_t(layers.getFirst()); };
   auto end = [&](LayersOp layers) {
-    return begin(layers) + int64_t(layers.getCount());
+    return begin(layers) + layers.getLayerCount();
   };
   return begin(first) < end(second) && begin(second) < end(first);
 }

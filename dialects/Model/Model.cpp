@@ -59,12 +59,14 @@ bool modelc::model::hasFewBits(Type elementType) {
 
 int64_t CacheType::getBytesPerToken() const {
   int64_t bits = getElementType().getIntOrFloatBitWidth();
-  return 2 * getKvHeads() * getHeadDim() * bits / 8;
+  int64_t kinds = getLatent() > 0 ? 1 : 2; // keys alone, or values too
+  return kinds * getKvHeads() * getHeadDim() * bits / 8;
 }
 
 LogicalResult CacheType::verify(function_ref<InFlightDiagnostic()> emitError,
                                 int64_t kvHeads, int64_t headDim,
-                                Type elementType, int64_t page) {
+                                Type elementType, int64_t page,
+                                int64_t latent) {
   if (kvHeads <= 0 || headDim <= 0) {
     return emitError() << "expected positive 'kv_heads' and 'head_dim', got "
                        << kvHeads << " and " << headDim;
@@ -81,6 +83,11 @@ LogicalResult CacheType::verify(function_ref<InFlightDiagnostic()> emitError,
   if (page < 0) {
     return emitError() << "expected 'page' tokens of at least 1, got " << page;
   }
+  if (latent != 0 && (kvHeads != 1 || latent < 0 || latent >= headDim)) {
+    return emitError() << "expected one head with a 'latent' of fewer than its "
+                       << headDim << " columns, got " << latent << " of "
+                       << kvHeads << " heads";
+  }
   return success();
 }
 
@@ -94,14 +101,60 @@ Llama3ScalingAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "expected a finite 'factor' of at least 1, got "
                        << factor.convertToDouble();
   }
-  if (!(low > 0.0 && high > low && highFreqFactor.isFinite())) {
-    return emitError() << "expected 0 < 'low_freq_factor' < "
+  if (!(low > 0.0 && high >= low && highFreqFactor.isFinite())) {
+    return emitError() << "expected 0 < 'low_freq_factor' <= "
                           "'high_freq_factor', both finite, got "
                        << low << " and " << high;
   }
   if (originalContext <= 0) {
     return emitError() << "expected a positive 'original_context', got "
                        << originalContext;
+  }
+  return success();
+}
+
+LogicalResult YarnAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                               APFloat factor, APFloat betaFast,
+                               APFloat betaSlow, int64_t originalContext,
+                               APFloat magnitude, BoolAttr) {
+  if (!factor.isFinite() || factor.convertToDouble() < 1.0) {
+    return emitError() << "expected a finite 'factor' of at least 1, got "
+                       << factor.convertToDouble();
+  }
+  double fast = betaFast.convertToDouble(), slow = betaSlow.convertToDouble();
+  if (!(slow > 0.0 && fast >= slow && betaFast.isFinite())) {
+    return emitError() << "expected 0 < 'beta_slow' <= 'beta_fast', both "
+                          "finite, got "
+                       << slow << " and " << fast;
+  }
+  if (originalContext <= 0) {
+    return emitError() << "expected a positive 'original_context', got "
+                       << originalContext;
+  }
+  if (!magnitude.isFiniteNonZero() || magnitude.isNegative()) {
+    return emitError() << "expected a finite 'magnitude' above 0, got "
+                       << magnitude.convertToDouble();
+  }
+  return success();
+}
+
+LogicalResult
+TemperatureAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                        APFloat scale, int64_t every) {
+  if (!scale.isFiniteNonZero() || scale.isNegative() || every < 1) {
+    return emitError() << "expected a finite 'scale' above 0 and 'every' of at "
+                          "least 1, got "
+                       << scale.convertToDouble() << " and " << every;
+  }
+  return success();
+}
+
+LogicalResult GroupsAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                 int64_t count, int64_t kept, GroupScore,
+                                 GroupMask) {
+  if (kept < 1 || kept > count) {
+    return emitError() << "expected from 1 to " << count
+                       << " groups to be kept, got " << kept;
   }
   return success();
 }

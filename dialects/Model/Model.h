@@ -28,6 +28,9 @@ namespace modelc::model {
 /// Stands in the name of a weight for the number of the layer.
 inline constexpr llvm::StringLiteral kLayerPlaceholder = "{layer}";
 
+/// Stands in the name of a weight for the number of an expert.
+inline constexpr llvm::StringLiteral kExpertPlaceholder = "{expert}";
+
 /// No dimension, count or length of a model is larger: products of two of them
 /// and their bytes stay within 64 bits.
 inline constexpr int64_t kLargestSize = int64_t(1) << 28;
@@ -116,6 +119,10 @@ struct Divisible {
 /// a rank's own sequences, which there are along all axes but `tp`, such rows.
 Sharding shareRows(mlir::Operation *op, Axis axis, int64_t ranks,
                    llvm::ArrayRef<Placement> operands);
+/// Of an op that treats columns alike as well: where the first operand is cut
+/// by them, so are the first `count`, and all results.
+Sharding shareColumns(mlir::Operation *op, Axis axis, int64_t ranks,
+                      llvm::ArrayRef<Placement> operands, size_t count);
 
 } // namespace modelc::model
 

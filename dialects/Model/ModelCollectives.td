@@ -48,6 +48,8 @@ def Model_AllGatherOp : Model_Collective<"all_gather"> {
 
 def Model_GatherRowsOp : Model_Collective<"gather_rows",
     [AllTypesMatch<["x", "out"]>]> {
+  let arguments = (ins Model_RowsOrChoices:$x, Model_Axis:$axis);
+  let results = (outs Model_RowsOrChoices:$out);
   let summary = "the ranks' rows below one another, on every rank";
   let description = [{
     Ranks have rows of their own sequences, as many as they have tokens: rank 0's

@@ -5,36 +5,48 @@
 
 include "dialects/Model/ModelAttention.td"
 include "dialects/Model/ModelCollectives.td"
+include "dialects/Model/ModelExperts.td"
 include "dialects/Model/ModelStructure.td"
 
 def Model_EmbedOp : Model_Op<"embed", [Pure]> {
   let summary = "row of the table for each token";
   let description = [{
+    With `times s` the row is multiplied by s, which is rounded to the type of the
+    table first.
+
     ```mlir
     model.graph @embed(%tokens: tensor<?xi32>, %table: tensor<320x64xbf16>)
         -> tensor<?x64xbf16> {
       %x = model.embed %tokens, %table
           : tensor<?xi32>, tensor<320x64xbf16> -> tensor<?x64xbf16>
+      %y = model.embed %tokens, %table times 8.0
+          : tensor<?xi32>, tensor<320x64xbf16> -> tensor<?x64xbf16>
       model.return %x : tensor<?x64xbf16>
     }
     ```
   }];
-  let arguments = (ins Model_Tokens:$tokens, Model_Matrix:$table);
+  let arguments = (ins Model_Tokens:$tokens, Model_Matrix:$table,
+      OptionalAttr<F64Attr>:$times);
   let results = (outs Model_Rows:$out);
   let assemblyFormat = [{
-    $tokens `,` $table attr-dict `:` type(operands) `->` type($out)
+    $tokens `,` $table (`times` $times^)? attr-dict `:` type(operands) `->` type($out)
   }];
   let hasVerifier = 1;
 }
 
 def Model_NormOp : Model_Op<"norm",
-    [Pure, AttrSizedOperandSegments, AttrSizedResultSegments]> {
+    [Pure, Model_SharesColumns, AttrSizedOperandSegments, AttrSizedResultSegments]> {
   let summary = "RMS norm of each row";
   let description = [{
     `out = s / sqrt(mean(s * s) + eps) * weight` in f32, where `s` is `x`, or
     `x + residual` where there is one; then `sum` is `s`, rounded to the type
     of `x`, and that rounded value is what is normed. With `scale`, `out` has 8,
     6 or 4 bits, as in `model.quantise`.
+
+    With `head_dim N` every N neighbouring columns are a row of their own, and the
+    weight has N numbers. With `first N` only the first N columns of such a row are
+    normed; the others are handed on. With `one_plus` the weight is 1 more than what
+    the checkpoint holds. Without a weight it is 1.
 
     ```mlir
     model.graph @norm(%x: tensor<?x64xbf16>, %r: tensor<?x64xbf16>,
@@ -47,6 +59,15 @@ def Model_NormOp : Model_Op<"norm",
       model.return %z, %scale, %sum
           : tensor<?x64xf8E4M3FN>, tensor<?xf32>, tensor<?x64xbf16>
     }
+    model.graph @of_heads(%x: tensor<?x64xbf16>, %w: tensor<32xbf16>,
+        %v: tensor<48xbf16>) -> tensor<?x64xbf16> {
+      %y = model.norm %x, %w eps 1.0e-6 head_dim 32 one_plus
+          : tensor<?x64xbf16>, tensor<32xbf16> -> tensor<?x64xbf16>
+      %z = model.norm %y eps 1.0e-6 head_dim 32 : tensor<?x64xbf16> -> tensor<?x64xbf16>
+      %u = model.norm %z, %v eps 1.0e-6 first 48
+          : tensor<?x64xbf16>, tensor<48xbf16> -> tensor<?x64xbf16>
+      model.return %u : tensor<?x64xbf16>
+    }
     model.graph @blocks(%x: tensor<?x64xbf16>, %w: tensor<64xbf16>,
         %t: tensor<1xf32>) -> (tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>) {
       %y, %scale = model.norm %x, %w tensor_scaled %t eps 1.0e-5
@@ -56,15 +77,22 @@ def Model_NormOp : Model_Op<"norm",
     }
     ```
   }];
-  let arguments = (ins Model_Rows:$x, Model_Vector:$weight,
+  let arguments = (ins Model_Rows:$x, Optional<Model_Vector>:$weight,
       Optional<Model_Rows>:$residual, Optional<Model_Scales>:$tensor_scale,
-      F64Attr:$eps);
+      F64Attr:$eps, OptionalAttr<Model_Positive>:$head_dim,
+      OptionalAttr<Model_Positive>:$normed, UnitAttr:$one_plus);
   let results = (outs Model_Rows:$out, Optional<Model_LinearScales>:$scale,
       Optional<Model_Rows>:$sum);
   let assemblyFormat = [{
-    $x `,` $weight (`residual` $residual^)? (`tensor_scaled` $tensor_scale^)?
-    `eps` $eps attr-dict `:` type(operands) `->` type($out) (`scale` type($scale)^)?
+    $x (`,` $weight^)? (`residual` $residual^)? (`tensor_scaled` $tensor_scale^)?
+    `eps` $eps (`head_dim` $head_dim^)? (`first` $normed^)? (`one_plus` $one_plus^)? attr-dict `:` type(operands) `->` type($out) (`scale` type($scale)^)?
     (`sum` type($sum)^)?
+  }];
+  let extraClassDeclaration = [{
+    /// Whether it norms whole rows with a weight as it is.
+    bool isPlain() {
+      return getWeight() && !getHeadDim() && !getNormed() && !getOnePlus();
+    }
   }];
   let hasVerifier = 1;
 }
@@ -156,9 +184,15 @@ def Model_SwigluOp : Model_Op<"swiglu",
   let summary = "silu(gate) * up";
   let description = [{
     Computed in f32. With `scale` the result has 8, 6 or 4 bits, as in
-    `model.quantise`.
+    `model.quantise`. With `gelu_tanh` the gate is put through GELU, as its
+    approximation by tanh is defined, in place of SiLU.
 
     ```mlir
+    model.graph @geglu(%g: tensor<?x96xbf16>, %u: tensor<?x96xbf16>)
+        -> tensor<?x96xbf16> {
+      %y = model.swiglu %g, %u gelu_tanh : tensor<?x96xbf16> -> tensor<?x96xbf16>
+      model.return %y : tensor<?x96xbf16>
+    }
     model.graph @swiglu(%g: tensor<?x96xbf16>, %u: tensor<?x96xbf16>)
         -> tensor<?x96xf8E4M3FN> {
       %y = model.swiglu %g, %u : tensor<?x96xbf16> -> tensor<?x96xbf16>
@@ -169,10 +203,11 @@ def Model_SwigluOp : Model_Op<"swiglu",
     ```
   }];
   let arguments = (ins Model_Rows:$gate, Model_Rows:$up,
-      Optional<Model_Scales>:$tensor_scale);
+      Optional<Model_Scales>:$tensor_scale,
+      DefaultValuedAttr<Model_Gating, "Gating::Silu">:$gating);
   let results = (outs Model_Rows:$out, Optional<Model_LinearScales>:$scale);
   let assemblyFormat = [{
-    $gate `,` $up (`tensor_scaled` $tensor_scale^)? attr-dict
+    $gate `,` $up (`tensor_scaled` $tensor_scale^)? ($gating^)? attr-dict
     `:` type($gate) (`,` type($tensor_scale)^)? `->` type($out)
     (`scale` type($scale)^)?
   }];
@@ -248,6 +283,43 @@ def Model_QuantiseOp : Model_Op<"quantise", [Pure, Model_SharesColumns]> {
     $x (`tensor_scaled` $tensor_scale^)? attr-dict `:` type(operands)
     `->` type($out) `scale` type($scale)
   }];
+  let hasVerifier = 1;
+}
+
+def Model_GateOp : Model_Op<"gate", [Pure, AllTypesMatch<["x", "out"]>]> {
+  let summary = "x * sigmoid(gate)";
+  let description = [{
+    Computed in f32. The gate has a column for each of `x`, or one for all.
+
+    ```mlir
+    model.graph @gate(%x: tensor<?x64xbf16>, %g: tensor<?x1xf32>) -> tensor<?x64xbf16> {
+      %y = model.gate %x, %g : tensor<?x64xbf16>, tensor<?x1xf32>
+      model.return %y : tensor<?x64xbf16>
+    }
+    ```
+  }];
+  let arguments = (ins Model_Rows:$x, Model_Rows:$gate);
+  let results = (outs Model_Rows:$out);
+  let assemblyFormat = "$x `,` $gate attr-dict `:` type($x) `,` type($gate)";
+  let hasVerifier = 1;
+}
+
+def Model_ConcatOp : Model_Op<"concat", [Pure]> {
+  let summary = "columns of the first value, then those of the second";
+  let description = [{
+    What a module reads that drafts the next token but one: the embedding of the
+    next token and what the last layer made.
+
+    ```mlir
+    model.graph @concat(%a: tensor<?x64xbf16>, %b: tensor<?x32xbf16>) -> tensor<?x96xbf16> {
+      %y = model.concat %a, %b : tensor<?x64xbf16>, tensor<?x32xbf16> -> tensor<?x96xbf16>
+      model.return %y : tensor<?x96xbf16>
+    }
+    ```
+  }];
+  let arguments = (ins Model_Rows:$a, Model_Rows:$b);
+  let results = (outs Model_Rows:$out);
+  let assemblyFormat = "$a `,` $b attr-dict `:` type(operands) `->` type($out)";
   let hasVerifier = 1;
 }
 

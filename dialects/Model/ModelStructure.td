@@ -13,6 +13,9 @@ include "mlir/IR/SymbolInterfaces.td"
 
 def Model_Tokens : 1DTensorOf<[I32]>;
 def Model_Rows : 2DTensorOf<[BF16, F16, F32, F8E4M3FN, F6E2M3FN, F6E3M2FN, F4E2M1FN]>;
+/// Of tokens, or of the experts that are chosen for them.
+def Model_RowsOrChoices
+    : 2DTensorOf<[BF16, F16, F32, F8E4M3FN, F6E2M3FN, F6E3M2FN, F4E2M1FN, I32]>;
 def Model_Matrix : 2DTensorOf<[BF16, F16, F32, F8E4M3FN, F6E2M3FN, F6E3M2FN, F4E2M1FN]>;
 /// Of rows or blocks of 8 bits; of blocks of rows of 6 or 4 bits.
 def Model_LinearScales
@@ -96,6 +99,10 @@ def Model_LayersOp : Model_Op<"layers",
     layers are numbered `first`, `first + 1`, ...; a weight in the body names
     its tensor with `{layer}`.
 
+    With `step N` the body is N layers of several kinds, of which the first has
+    number `{layer}`, the second `{layer+1}`, and so on; `count` such groups follow
+    one another. Every layer may have a cache of its own type.
+
     ```mlir
     model.graph @norms(%x: tensor<?x64xbf16>) -> tensor<?x64xbf16> {
       %y = model.layers 3 carry (%h = %x : tensor<?x64xbf16>) {
@@ -106,18 +113,35 @@ def Model_LayersOp : Model_Op<"layers",
       }
       model.return %y : tensor<?x64xbf16>
     }
+    model.graph @in_turn(%x: tensor<?x64xbf16>) -> tensor<?x64xbf16> {
+      %y = model.layers 3 step 2 carry (%h = %x : tensor<?x64xbf16>) {
+        %a = model.weight ["layers.{layer}.norm"] : tensor<64xbf16>
+        %n = model.norm %h, %a eps 1.0e-5
+            : tensor<?x64xbf16>, tensor<64xbf16> -> tensor<?x64xbf16>
+        %b = model.weight ["layers.{layer+1}.norm"] : tensor<64xbf16>
+        %m = model.norm %n, %b eps 1.0e-5 one_plus
+            : tensor<?x64xbf16>, tensor<64xbf16> -> tensor<?x64xbf16>
+        model.yield %m : tensor<?x64xbf16>
+      }
+      model.return %y : tensor<?x64xbf16>
+    }
     ```
   }];
   let arguments = (ins Model_Positive:$count,
       ConfinedAttr<DefaultValuedAttr<I64Attr, "0">, [IntNonNegative]>:$first,
+      ConfinedAttr<DefaultValuedAttr<I64Attr, "1">, [IntPositive]>:$step,
       Variadic<AnyType>:$inits);
   let results = (outs Variadic<AnyType>:$outs);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $count (`from` $first^)? `carry`
+    $count (`from` $first^)? (`step` $step^)? `carry`
     custom<Carried>($body, $inits, type($inits), type($outs)) attr-dict
   }];
   let extraClassDeclaration = [{
+    /// Layers in all: those of the body, as often as it runs.
+    int64_t getLayerCount() {
+      return static_cast<int64_t>(getCount()) * static_cast<int64_t>(getStep());
+    }
     /// The op that ends the body.
     YieldOp getYield();
   }];
@@ -198,6 +222,11 @@ def Model_WeightOp : Model_Op<"weight",
     lack: then each element is x. `format` says which numbers with which scales
     the tensor is, is part of or scales, where there are some (`model-state-formats`).
 
+    `{expert}` in a name stands for the number of an expert: the tensors of all,
+    each joined of its sources, are stacked along a first dimension. `transposed`
+    says that the checkpoint has the last two dimensions in the other order. `held`
+    is how it holds numbers that are quantised already.
+
     ```mlir
     model.graph @weights() -> tensor<192x64xbf16> {
       %q = model.weight ["q.weight"] stored f16 : tensor<64x64xbf16>
@@ -210,6 +239,10 @@ def Model_WeightOp : Model_Op<"weight",
       %xs = model.weight ["gate.input_scale", "up.input_scale"] largest default 1.0 : tensor<1xf32>
       %n = model.weight ["o.weight"] stored bf16 format <f4E2M1FN blocks f8E8M0FNU>
           : tensor<64x64xf4E2M1FN>
+      %experts = model.weight ["experts.{expert}.gate.weight", "experts.{expert}.up.weight"]
+          held <"nvfp4", data = ".weight", scale = ".weight_scale" tensor_scale ".weight_scale_2">
+          : tensor<8x192x64xbf16>
+      %stacked = model.weight ["experts.down"] transposed : tensor<8x64x96xbf16>
       model.return %gu : tensor<192x64xbf16>
     }
     ```
@@ -217,7 +250,8 @@ def Model_WeightOp : Model_Op<"weight",
   let arguments = (ins Model_SourcesAttr:$sources,
       OptionalAttr<TypeAttr>:$stored, UnitAttr:$channel_scale,
       UnitAttr:$block_scale, UnitAttr:$tensor_scale, UnitAttr:$largest,
-      OptionalAttr<F64Attr>:$absent, OptionalAttr<Model_FormatAttr>:$format);
+      OptionalAttr<F64Attr>:$absent, UnitAttr:$transposed,
+      OptionalAttr<Model_HeldAttr>:$held, OptionalAttr<Model_FormatAttr>:$format);
   let results = (outs AnyRankedTensor:$result);
   let builders = [OpBuilder<(ins "::mlir::RankedTensorType":$type,
       "::llvm::ArrayRef<::modelc::model::SourceAttr>":$sources), [{
@@ -228,8 +262,8 @@ def Model_WeightOp : Model_Op<"weight",
   let assemblyFormat = [{
     $sources (`stored` $stored^)? (`channel_scale` $channel_scale^)?
     (`block_scale` $block_scale^)? (`tensor_scale` $tensor_scale^)?
-    (`largest` $largest^)? (`default` $absent^)? (`format` $format^)? attr-dict
-    `:` type($result)
+    (`largest` $largest^)? (`default` $absent^)? (`transposed` $transposed^)?
+    (`held` $held^)? (`format` $format^)? attr-dict `:` type($result)
   }];
   let hasVerifier = 1;
 }

@@ -56,13 +56,21 @@ def Model_CacheType : Model_Type<"Cache", "cache"> {
     of page p is row `p * page + s`. `page` is 0 (not printed) until `model-bind`
     sets it. With an 8-bit element type the numbers have a scale, see
     `model.cache`.
+
+    With `latent N` there are no values: those of a token are the first N columns
+    of its one key, which all heads of queries share (latent attention).
   }];
   let parameters = (ins "int64_t":$kvHeads, "int64_t":$headDim,
-      "::mlir::Type":$elementType, OptionalParameter<"int64_t">:$page);
+      "::mlir::Type":$elementType, OptionalParameter<"int64_t">:$page,
+      OptionalParameter<"int64_t">:$latent);
   let assemblyFormat = [{
-    `<` `kv_heads` `=` $kvHeads `,` `head_dim` `=` $headDim `,` $elementType
-    (`,` `page` `=` $page^)? `>`
+    `<` `kv_heads` `=` $kvHeads `,` `head_dim` `=` $headDim
+    (`latent` $latent^)? `,` $elementType (`,` `page` `=` $page^)? `>`
   }];
+  let builders = [TypeBuilder<(ins "int64_t":$kvHeads, "int64_t":$headDim,
+      "::mlir::Type":$elementType, "int64_t":$page), [{
+    return $_get($_ctxt, kvHeads, headDim, elementType, page, /*latent=*/0);
+  }]>];
   let extraClassDeclaration = [{
     /// Bytes of keys and values that one token takes in this layer.
     int64_t getBytesPerToken() const;
@@ -207,6 +215,69 @@ def Model_Llama3ScalingAttr : Model_Attr<"Llama3Scaling", "llama3_scaling"> {
   let genVerifyDecl = 1;
 }
 
+def Model_YarnAttr : Model_Attr<"Yarn", "yarn"> {
+  let summary = "how YaRN stretches RoPE to long contexts";
+  let description = [{
+    A pair that turns more than `beta_fast` times in `original_context` tokens
+    keeps its frequency, one that turns less than `beta_slow` times has it divided
+    by `factor`; between the two the blend is linear in the number of the pair.
+    With `truncate` the ends of that range are rounded outwards to whole pairs.
+    Sines and cosines are multiplied by `magnitude`.
+  }];
+  let parameters = (ins APFloatParameter<"">:$factor,
+      APFloatParameter<"">:$betaFast, APFloatParameter<"">:$betaSlow,
+      "int64_t":$originalContext, APFloatParameter<"">:$magnitude,
+      "::mlir::BoolAttr":$truncate);
+  let assemblyFormat = [{
+    `<` `factor` `=` $factor `,` `beta_fast` `=` $betaFast `,` `beta_slow` `=`
+    $betaSlow `,` `original_context` `=` $originalContext `,` `magnitude` `=`
+    $magnitude `,` `truncate` `=` $truncate `>`
+  }];
+  let builders = [AttrBuilder<(ins "double":$factor, "double":$betaFast,
+      "double":$betaSlow, "int64_t":$originalContext, "double":$magnitude,
+      "bool":$truncate), [{
+    return $_get($_ctxt, ::llvm::APFloat(factor), ::llvm::APFloat(betaFast),
+                 ::llvm::APFloat(betaSlow), originalContext,
+                 ::llvm::APFloat(magnitude),
+                 ::mlir::BoolAttr::get($_ctxt, truncate));
+  }]>];
+  let genVerifyDecl = 1;
+}
+
+def Model_TemperatureAttr : Model_Attr<"Temperature", "temperature"> {
+  let summary = "scores that grow sharper along the context";
+  let description = [{
+    A query at position p is multiplied by `1 + scale * ln(1 + floor((p + 1) /
+    every))`.
+  }];
+  let parameters = (ins APFloatParameter<"">:$scale, "int64_t":$every);
+  let assemblyFormat = "`<` `scale` `=` $scale `,` `every` `=` $every `>`";
+  let builders = [AttrBuilder<(ins "double":$scale, "int64_t":$every), [{
+    return $_get($_ctxt, ::llvm::APFloat(scale), every);
+  }]>];
+  let genVerifyDecl = 1;
+}
+
+def Model_HeldAttr : Model_Attr<"Held", "held"> {
+  let summary = "how a checkpoint holds a quantised tensor";
+  let description = [{
+    `format` is the word of `--weights` for it, or one of its own where numbers
+    are converted when they are loaded ("int4"). `data` and `scale` end the names
+    of the tensors that hold numbers and scales, in place of ".weight" or behind a
+    name without that. `tensor_scale` is the same of a second scale, of the whole
+    tensor, by which numbers are multiplied, or divided where it says
+    `tensor_divisor`.
+  }];
+  let parameters = (ins "::mlir::StringAttr":$format, "::mlir::StringAttr":$data,
+      "::mlir::StringAttr":$scale,
+      OptionalParameter<"::mlir::StringAttr">:$tensorScale,
+      OptionalParameter<"::mlir::StringAttr">:$tensorDivisor);
+  let assemblyFormat = [{
+    `<` $format `,` `data` `=` $data `,` `scale` `=` $scale
+    (`tensor_scale` $tensorScale^)? (`tensor_divisor` $tensorDivisor^)? `>`
+  }];
+}
+
 def Model_Phase : Model_Enum<"Phase", "what a step does", [
     I32EnumAttrCase<"Prefill", 0, "prefill">,
     I32EnumAttrCase<"Decode", 1, "decode">]> {
@@ -227,5 +298,44 @@ def Model_Role : Model_Enum<"Role", "how ranks of `tp` share a linear", [
     I32EnumAttrCase<"Heads", 3, "heads">,
     I32EnumAttrCase<"KvHeads", 4, "kv_heads">,
     I32EnumAttrCase<"Vocabulary", 5, "vocabulary">]>;
+
+def Model_Gating : Model_Enum<"Gating", "what a gate is put through", [
+    I32EnumAttrCase<"Silu", 0, "silu">,
+    I32EnumAttrCase<"GeluTanh", 1, "gelu_tanh">,
+    I32EnumAttrCase<"ClampedSilu", 2, "clamped_silu">]>;
+
+def Model_Scoring : Model_Enum<"Scoring", "what a router makes of its logits", [
+    I32EnumAttrCase<"Softmax", 0, "softmax">,
+    I32EnumAttrCase<"SoftmaxOfChosen", 1, "softmax_of_chosen">,
+    I32EnumAttrCase<"Sigmoid", 2, "sigmoid">]>;
+
+def Model_GroupScore : Model_Enum<"GroupScore", "what a group of experts is chosen by", [
+    I32EnumAttrCase<"Max", 0, "max">,
+    I32EnumAttrCase<"TopTwo", 1, "top_two">]> {
+  let genSpecializedAttr = 0;
+}
+
+def Model_GroupMask : Model_Enum<"GroupMask", "what experts outside of the groups score", [
+    I32EnumAttrCase<"Zero", 0, "zero">,
+    I32EnumAttrCase<"MinusInfinity", 1, "minus_infinity">]> {
+  let genSpecializedAttr = 0;
+}
+
+def Model_GroupsAttr : Model_Attr<"Groups", "groups"> {
+  let summary = "experts are chosen in some groups only";
+  let description = [{
+    Experts in order make `count` groups of one size. A group scores the largest
+    of its experts (`max`) or the sum of its two largest (`top_two`); the `kept`
+    groups that score most are kept, and experts of the others score 0 or minus
+    infinity (`mask`).
+  }];
+  let parameters = (ins "int64_t":$count, "int64_t":$kept,
+      EnumParameter<Model_GroupScore>:$score, EnumParameter<Model_GroupMask>:$mask);
+  let assemblyFormat = [{
+    `<` `count` `=` $count `,` `kept` `=` $kept `,` `score` `=` $score `,`
+    `mask` `=` $mask `>`
+  }];
+  let genVerifyDecl = 1;
+}
 
 #endif // DIALECTS_MODEL_MODELTYPES_TD

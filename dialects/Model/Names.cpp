@@ -12,12 +12,14 @@ using namespace modelc::model;
 static SmallVector<StringRef> significantWords(StringRef source) {
   SmallVector<StringRef> all, words;
   source.split(all, '.');
-  auto layer = llvm::find(all, kLayerPlaceholder);
+  auto layer = llvm::find_if(
+      all, [](StringRef word) { return word.starts_with("{layer"); });
   for (StringRef word :
        layer == all.end() ? ArrayRef<StringRef>(all)
                           : ArrayRef<StringRef>(std::next(layer), all.end())) {
     word.consume_back("_proj");
-    if (!word.empty() && word != "weight" && word != "model") {
+    if (!word.empty() && word != "weight" && word != "model" &&
+        word != kExpertPlaceholder) {
       words.push_back(word);
     }
   }
@@ -53,6 +55,8 @@ static WeightOp namingWeight(Operation *op) {
     weight = norm.getWeight();
   } else if (auto linear = dyn_cast<LinearOp>(op)) {
     weight = linear.getWeight();
+  } else if (auto experts = dyn_cast<ExpertsOp>(op)) {
+    weight = experts.getGateUp();
   }
   return weight ? weight.getDefiningOp<WeightOp>() : WeightOp();
 }

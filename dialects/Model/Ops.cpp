@@ -1,24 +1,12 @@
 //===- Ops.cpp - Verifiers of the ops that compute ------------------------===//
 
 #include "dialects/Model/Formats.h"
+#include "dialects/Model/Verify.h"
 
 #include "mlir/IR/Builders.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace modelc::model;
-
-static int64_t columns(Value value) {
-  return cast<RankedTensorType>(value.getType()).getDimSize(1);
-}
-
-static Type elementType(Value value) {
-  return cast<RankedTensorType>(value.getType()).getElementType();
-}
-
-static bool hasSize(Value vector, int64_t size) {
-  return cast<RankedTensorType>(vector.getType()).getDimSize(0) == size;
-}
 
 static bool isScaled(Value rows) {
   return isEightBit(elementType(rows)) || hasFewBits(elementType(rows));
@@ -86,15 +74,6 @@ static LogicalResult verifyTensorScale(Operation *op, Value tensorScale,
   return success();
 }
 
-static LogicalResult verifyPositive(Operation *op, StringRef name,
-                                    const APFloat &value) {
-  if (value.isFiniteNonZero() && !value.isNegative()) {
-    return success();
-  }
-  return op->emitOpError("expected a finite '")
-         << name << "' above 0, got " << value.convertToDouble();
-}
-
 LogicalResult EmbedOp::verify() {
   if (columns(getTable()) != columns(getOut()) ||
       elementType(getTable()) != elementType(getOut())) {
@@ -102,14 +81,40 @@ LogicalResult EmbedOp::verify() {
            << columns(getTable()) << " x " << elementType(getTable())
            << ", got " << columns(getOut()) << " x " << elementType(getOut());
   }
+  return getTimes() ? verifyPositive(*this, "times", *getTimes()) : success();
+}
+
+/// Rows that are normed are columns of the input, and the weight has one number
+/// for each.
+static LogicalResult verifyNormed(NormOp op) {
+  const int64_t all = columns(op.getX());
+  const int64_t row = op.getHeadDim().value_or(all);
+  if (row > all || all % row != 0) {
+    return op.emitOpError("expected whole heads of ")
+           << row << " columns, got " << all;
+  }
+  const int64_t normed = op.getNormed().value_or(row);
+  if (normed > row) {
+    return op.emitOpError("expected 'first' of at most the ")
+           << row << " columns of a row, got " << normed;
+  }
+  if (op.getWeight() && !hasSize(op.getWeight(), normed)) {
+    return op.emitOpError("expected a weight of ")
+           << normed << " elements, one for each column, got "
+           << op.getWeight().getType();
+  }
+  if (op.getOnePlus() && !op.getWeight()) {
+    return op.emitOpError("expected a weight beside 'one_plus'");
+  }
+  if (row != all && op.getResidual()) {
+    return op.emitOpError("expected no 'residual' beside 'head_dim'");
+  }
   return success();
 }
 
 LogicalResult NormOp::verify() {
-  if (!hasSize(getWeight(), columns(getX()))) {
-    return emitOpError("expected a weight of ")
-           << columns(getX()) << " elements, one for each column, got "
-           << getWeight().getType();
+  if (failed(verifyNormed(*this))) {
+    return failure();
   }
   if (columns(getOut()) != columns(getX())) {
     return emitOpError("expected ")
@@ -241,105 +246,11 @@ LogicalResult LinearOp::verify() {
              : verifyLinearScales(*this);
 }
 
-/// A base that can be a power's, and a context that was stretched, not cut.
-static LogicalResult verifyRotation(Operation *op, const APFloat &theta,
-                                    std::optional<Llama3ScalingAttr> scaling) {
-  if (failed(verifyPositive(op, "theta", theta))) {
-    return failure();
-  }
-  auto graph = op->getParentOfType<GraphOp>();
-  std::optional<int64_t> longest = graph ? graph.getMaxContext() : std::nullopt;
-  if (scaling && longest && scaling->getOriginalContext() > *longest) {
-    return op->emitOpError("expected an 'original_context' of at most the ")
-           << *longest << " tokens of 'max_context', got "
-           << scaling->getOriginalContext();
-  }
-  return success();
-}
-
-LogicalResult RopeOp::verify() {
-  if (getHeadDim() % 2 != 0) {
-    return emitOpError("expected an even 'head_dim', got ") << getHeadDim();
-  }
-  if (columns(getX()) % getHeadDim() != 0) {
-    return emitOpError("expected whole heads of ")
-           << getHeadDim() << " columns, got " << columns(getX());
-  }
-  return verifyRotation(*this, getTheta(), getScaling());
-}
-
-LogicalResult AppendOp::verify() {
-  CacheType cache = getCache().getType();
-  int64_t expected = cache.getKvHeads() * cache.getHeadDim();
-  if (columns(getK()) != expected) {
-    return emitOpError("expected keys and values of ")
-           << cache.getKvHeads() << " x " << cache.getHeadDim() << " = "
-           << expected << " columns, as the cache has, got " << columns(getK());
-  }
-  return success();
-}
-
-/// Query heads are whole and each KV head serves the same number of them.
-static LogicalResult verifyHeads(Operation *op, int64_t queryColumns,
-                                 CacheType cache) {
-  if (queryColumns <= 0 || queryColumns % cache.getHeadDim() != 0) {
-    return op->emitOpError("expected whole query heads of ")
-           << cache.getHeadDim() << " columns, got " << queryColumns;
-  }
-  int64_t heads = queryColumns / cache.getHeadDim();
-  if (heads % cache.getKvHeads() != 0) {
-    return op->emitOpError("expected query heads in ")
-           << cache.getKvHeads() << " equal groups, one for each KV head, got "
-           << heads << " heads";
-  }
-  return success();
-}
-
-int64_t RopeAppendOp::getHeads() {
-  return columns(getQ()) / getCache().getType().getHeadDim();
-}
-
-LogicalResult RopeAppendOp::verify() {
-  CacheType cache = getCache().getType();
-  int64_t keyColumns = cache.getKvHeads() * cache.getHeadDim();
-  if (columns(getQkv()) != columns(getQ()) + 2 * keyColumns) {
-    return emitOpError("expected ")
-           << columns(getQ()) << " + 2 x " << keyColumns
-           << " columns of queries, keys and values, got " << columns(getQkv());
-  }
-  Type narrow = getQScale() ? cache.getElementType() : elementType(getQkv());
-  if (elementType(getQ()) != narrow) {
-    return emitOpError("expected queries of ")
-           << narrow << ", got " << elementType(getQ());
-  }
-  if (failed(verifyRotation(*this, getTheta(), getScaling())) ||
-      failed(verifyQueryScale(*this, getQScale(), cache))) {
-    return failure();
-  }
-  return verifyHeads(*this, columns(getQ()), cache);
-}
-
-LogicalResult AttentionOp::verify() {
-  CacheType cache = getCache().getType();
-  bool hasEightBits = isEightBit(elementType(getQ()));
-  if (columns(getOut()) != columns(getQ()) ||
-      (!hasEightBits && getOut().getType() != getQ().getType())) {
-    return emitOpError("expected a result of the type of the queries, ")
-           << getQ().getType() << ", got " << getOut().getType();
-  }
-  if (hasEightBits &&
-      (!getQScale() || elementType(getQ()) != cache.getElementType() ||
-       isScaled(getOut()))) {
-    return emitOpError("expected queries of 8 bits with 'scaled', as the cache "
-                       "has them, and a result of more, got ")
-           << getQ().getType() << " and " << getOut().getType();
-  }
-  return failed(verifyQueryScale(*this, getQScale(), cache))
-             ? failure()
-             : verifyHeads(*this, columns(getQ()), cache);
-}
-
 LogicalResult SwigluOp::verify() {
+  if (getGating() == Gating::ClampedSilu) {
+    return emitOpError("expected 'silu' or 'gelu_tanh', got 'clamped_silu', "
+                       "which 'model.experts' has");
+  }
   if (columns(getOut()) != columns(getGate())) {
     return emitOpError("expected ")
            << columns(getGate()) << " columns in the result, got "
@@ -348,6 +259,26 @@ LogicalResult SwigluOp::verify() {
   return failed(verifyScale(*this, getOut(), getScale()))
              ? failure()
              : verifyTensorScale(*this, getTensorScale(), getScale());
+}
+
+LogicalResult GateOp::verify() {
+  int64_t gates = columns(getGate());
+  if (gates != 1 && gates != columns(getX())) {
+    return emitOpError("expected a gate of 1 or ")
+           << columns(getX()) << " columns, got " << gates;
+  }
+  return success();
+}
+
+LogicalResult ConcatOp::verify() {
+  int64_t sum = columns(getA()) + columns(getB());
+  if (columns(getOut()) != sum || elementType(getA()) != elementType(getB()) ||
+      elementType(getA()) != elementType(getOut())) {
+    return emitOpError("expected ")
+           << sum << " columns of " << elementType(getA()) << ", got "
+           << columns(getOut()) << " of " << elementType(getOut());
+  }
+  return success();
 }
 
 LogicalResult QuantiseOp::verify() {

@@ -34,10 +34,9 @@ Sharding modelc::model::shareRows(Operation *op, Axis axis, int64_t ranks,
   return sharding;
 }
 
-/// Of an op that treats columns alike as well: where the first operand is cut
-/// by them, so are the first `count`, and all results.
-static Sharding shareColumns(Operation *op, Axis axis, int64_t ranks,
-                             ArrayRef<Placement> operands, size_t count) {
+Sharding modelc::model::shareColumns(Operation *op, Axis axis, int64_t ranks,
+                                     ArrayRef<Placement> operands,
+                                     size_t count) {
   if (!operands.front().isCut(1)) {
     return shareRows(op, axis, ranks, operands);
   }
@@ -83,22 +82,6 @@ FailureOr<Sharding> RopeAppendOp::getSharding(Axis axis, int64_t ranks,
                      "own; run model-shard before model-fuse");
   }
   return shareRows(*this, axis, ranks, operands);
-}
-
-/// Where queries are cut the cache is, in as many parts or fewer.
-FailureOr<Sharding> AttentionOp::getSharding(Axis axis, int64_t ranks,
-                                             ArrayRef<Placement> operands) {
-  Placement q = operands[0], cache = operands[1];
-  if (!q.isCut(1) && !cache.isCut(1)) {
-    return shareRows(*this, axis, ranks, operands);
-  }
-  Placement heads = Placement::cut(1, ranks);
-  Sharding sharding;
-  sharding.operands.assign(operands.size(), Placement::whole());
-  sharding.operands[0] = heads;
-  sharding.operands[1] = cache.isCut(1) ? cache : heads;
-  sharding.results = {heads};
-  return sharding;
 }
 
 //===----------------------------------------------------------------------===//

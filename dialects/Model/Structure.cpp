@@ -144,9 +144,9 @@ LogicalResult LayersOp::verifyRegions() {
            << carried << ", got " << getYield().getOperandTypes();
   }
   auto caches = getBody().getOps<CacheOp>();
-  if (std::distance(caches.begin(), caches.end()) > 1) {
+  if (std::distance(caches.begin(), caches.end()) > int64_t(getStep())) {
     InFlightDiagnostic error =
-        (*std::next(caches.begin()))
+        (*std::next(caches.begin(), getStep()))
             .emitOpError("expected one cache in a layer, got a second");
     error.attachNote((*caches.begin()).getLoc()) << "the first is here";
     return error;
@@ -161,10 +161,29 @@ void WeightOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
                                                               : name);
 }
 
-/// "{layer}" is the only placeholder and stands only inside layers.
+/// Takes a placeholder from the front of a name: that of a layer of `layers`,
+/// or of an expert.
+static bool consumePlaceholder(StringRef &name, LayersOp layers) {
+  if (name.consume_front(kLayerPlaceholder) ||
+      name.consume_front(kExpertPlaceholder)) {
+    return true;
+  }
+  StringRef rest = name;
+  int64_t number = 0;
+  if (!layers || !rest.consume_front("{layer+") ||
+      rest.consumeInteger(10, number) || !rest.consume_front("}") ||
+      number < 1 || number >= int64_t(layers.getStep())) {
+    return false;
+  }
+  name = rest;
+  return true;
+}
+
+/// "{layer}", "{layer+1}" of layers in steps, and "{expert}" of tensors that
+/// are stacked are the only placeholders; those of layers stand only inside.
 static LogicalResult verifyName(WeightOp op, StringRef name) {
-  bool inLayers = op->getParentOfType<LayersOp>() != nullptr;
-  if (!inLayers && name.contains(kLayerPlaceholder)) {
+  auto layers = op->getParentOfType<LayersOp>();
+  if (!layers && name.contains(kLayerPlaceholder)) {
     return op.emitOpError("expected '{layer}' in '")
            << name << "' only inside 'model.layers'";
   }
@@ -177,13 +196,29 @@ static LogicalResult verifyName(WeightOp op, StringRef name) {
   for (size_t open = rest.find('{'); open != StringRef::npos;
        open = rest.find('{')) {
     rest = rest.substr(open);
-    if (!rest.consume_front(kLayerPlaceholder)) {
-      return op.emitOpError("expected '{layer}' as the only placeholder in the "
-                            "name of a tensor, got '")
+    if (!consumePlaceholder(rest, layers)) {
+      return op.emitOpError("expected '{layer}' and '{expert}' as the only "
+                            "placeholders in the name of a tensor, got '")
              << name << "'";
     }
   }
+  if (name.contains(kExpertPlaceholder) && op.getType().getRank() < 2) {
+    return op.emitOpError("expected a dimension of experts for '")
+           << name << "', got " << op.getType();
+  }
   return success();
+}
+
+/// Whether scales are of experts, by what stands beside them: their tensors are
+/// stacked, or lie in one that has another order or is quantised already.
+static bool isOfExperts(WeightOp scale) {
+  const bool isMatrix = scale.getBlockScale();
+  const bool isStacked =
+      llvm::any_of(scale.getSources(), [](SourceAttr source) {
+        return source.getName().getValue().contains(kExpertPlaceholder);
+      });
+  return (isStacked || scale.getTransposed() || scale.getHeld()) &&
+         scale.getType().getRank() == (isMatrix ? 3 : 2);
 }
 
 /// Numbers of a weight in all layers: a hundred times all of the largest model,
@@ -192,7 +227,7 @@ static constexpr int64_t kMostNumbers = int64_t(1) << 46;
 
 static LogicalResult verifyCount(WeightOp weight) {
   auto layers = weight->getParentOfType<LayersOp>();
-  int64_t count = layers ? static_cast<int64_t>(layers.getCount()) : 1;
+  int64_t count = layers ? layers.getLayerCount() : 1;
   double numbers = static_cast<double>(count);
   for (int64_t size : weight.getType().getShape()) {
     numbers *= static_cast<double>(size);
@@ -240,19 +275,25 @@ LogicalResult WeightOp::verify() {
   if (failed(verifyCount(*this))) {
     return failure();
   }
+  if (getTransposed() && getType().getRank() < 2) {
+    return emitOpError("expected two dimensions or more beside 'transposed', "
+                       "got ")
+           << getType();
+  }
   if (getStored() && !isa<FloatType>(*getStored())) {
     return emitOpError("expected 'stored' to be a float type, got ")
            << *getStored();
   }
+  // Those of experts have a dimension more.
+  const int64_t rank = getType().getRank() - (isOfExperts(*this) ? 1 : 0);
   if ((getChannelScale() || getTensorScale() || getLargest()) &&
-      (getType().getRank() != 1 || !getType().getElementType().isF32())) {
+      (rank != 1 || !getType().getElementType().isF32())) {
     return emitOpError("expected scales to be a vector of f32, got ")
            << getType();
   }
   if (getBlockScale() &&
-      (getType().getRank() != 2 ||
-       !isa<Float8E8M0FNUType, Float8E4M3FNType, Float32Type>(
-           getType().getElementType()))) {
+      (rank != 2 || !isa<Float8E8M0FNUType, Float8E4M3FNType, Float32Type>(
+                        getType().getElementType()))) {
     return emitOpError("expected scales of blocks to be a matrix of "
                        "f8E8M0FNU, f8E4M3FN or f32, got ")
            << getType();

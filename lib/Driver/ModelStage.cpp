@@ -4,20 +4,12 @@
 
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
-#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 using namespace modelc;
 
 static Precision precisionOf(llvm::StringRef word) {
-  return llvm::StringSwitch<Precision>(word)
-      .Case("fp8", Precision::Fp8)
-      .Case("fp8_block", Precision::Fp8Block)
-      .Case("mxfp8", Precision::Mxfp8)
-      .Case("mxfp6", Precision::Mxfp6)
-      .Case("mxfp4", Precision::Mxfp4)
-      .Case("nvfp4", Precision::Nvfp4)
-      .Default(Precision::Bf16);
+  return precisionNamed(word).value_or(Precision::Bf16);
 }
 
 static void buildModelPipeline(OpPassManager &manager, model::Phase phase,

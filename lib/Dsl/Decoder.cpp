@@ -1,17 +1,26 @@
 //===- Decoder.cpp - Blocks of a decoder in the manner of Llama -----------===//
 
-#include "lib/Dsl/Dsl.h"
+#include "lib/Dsl/Blocks.h"
 
 using namespace mlir;
 using namespace modelc;
 
-/// The place of a size where it is known, else that of the whole.
-static Where either(std::optional<Location> place, Where whole) {
+static constexpr auto kInputs = model::Subject::Inputs;
+static constexpr auto kOutputs = model::Subject::Outputs;
+
+Where modelc::either(std::optional<Location> place, Where whole) {
   return place ? Where(*place) : whole;
 }
 
-static constexpr auto kInputs = model::Subject::Inputs;
-static constexpr auto kOutputs = model::Subject::Outputs;
+Value modelc::layerNorm(Model &m, Value x, StringRef name,
+                        const DecoderShape &shape, Where where) {
+  const int64_t columns = cast<RankedTensorType>(x.getType()).getShape().back();
+  Value weight = m.weight(shape.root + shape.layer + name.str() + ".weight",
+                          {columns}, where);
+  return m.norm(
+      x, weight,
+      NormOptions{.eps = shape.normEps, .onePlus = shape.onePlusNorms}, where);
+}
 
 Value modelc::rmsNorm(Model &m, Value x, StringRef weight, double eps,
                       Where where) {
@@ -32,66 +41,62 @@ Value modelc::project(Model &m, Value x, const Projection &projection,
                   where);
 }
 
-Value modelc::selfAttention(Model &m, Value x, const DecoderShape &shape,
-                            Where where) {
-  const std::string prefix = "model.layers.{layer}.self_attn.";
-  const int64_t queries = shape.heads * shape.headDim;
-  const int64_t keys = shape.kvHeads * shape.headDim;
-  const RopeOptions rope = {shape.headDim, shape.ropeTheta, shape.ropeScaling};
-  const DecoderPlaces &at = shape.places;
-  const Stated head = {model::Subject::HeadDim, at.headDim};
-  auto ofHeads = [&](std::optional<Location> count) {
-    return either(count, where)
-        .about({{kInputs, at.hidden},
-                {kOutputs, at.headDim},
-                {model::Subject::Heads, at.heads},
-                head});
-  };
-  const Where atHeads = ofHeads(at.heads), atKvHeads = ofHeads(at.kvHeads);
-
-  Value n =
-      rmsNorm(m, x, "model.layers.{layer}." + shape.attentionNorm + ".weight",
-              shape.normEps, where.about({{kInputs, at.hidden}}));
-  auto ofInput = [&](StringRef name, int64_t outputs, model::Role role) {
-    return project(
-        m, n,
-        {prefix + name.str(), outputs, shape.qkvBias, role, shape.headDim},
-        role == model::Role::Heads ? atHeads : atKvHeads);
-  };
-  Value q = ofInput("q_proj", queries, model::Role::Heads);
-  Value k = ofInput("k_proj", keys, model::Role::KvHeads);
-  Value v = ofInput("v_proj", keys, model::Role::KvHeads);
-  q = m.rope(q, rope, atHeads);
-  k = m.rope(k, rope, atKvHeads);
-  Value a = m.attention(q, k, v, {shape.kvHeads, shape.headDim, shape.window},
-                        atKvHeads);
-  return project(
-      m, a,
-      {prefix + "o_proj", shape.hidden, shape.outputBias, model::Role::Row,
-       shape.headDim},
-      either(at.heads, where)
-          .about({{kInputs, at.headDim}, {kOutputs, at.hidden}, head}));
+/// The shape with all that layers of a kind have of their own; `place` is that
+/// of the layer among those that take turns.
+static DecoderShape shapeOfLayer(const DecoderShape &shape,
+                                 const LayerKind &kind, int64_t place) {
+  DecoderShape own = shape;
+  if (place > 0) {
+    own.layer = "model.layers.{layer+" + std::to_string(place) + "}.";
+  }
+  own.window = kind.window;
+  own.chunk = kind.chunk;
+  own.isRotated = kind.rotation != LayerKind::Rotation::None;
+  if (kind.rotation == LayerKind::Rotation::Local) {
+    own.ropeTheta = shape.localTheta;
+    own.ropeStretched = 1;
+    own.ropeScaling = std::nullopt;
+    own.yarn = std::nullopt;
+  }
+  if (!kind.hasTemperature) {
+    own.temperature = std::nullopt;
+  }
+  if (!kind.hasExperts) {
+    own.experts = std::nullopt;
+  }
+  return own;
 }
 
-Value modelc::swigluMlp(Model &m, Value x, const DecoderShape &shape,
-                        Where where) {
-  const std::string prefix = "model.layers.{layer}.mlp.";
-  const DecoderPlaces &at = shape.places;
-  const Where atFfn =
-      either(at.ffn, where).about({{kInputs, at.hidden}, {kOutputs, at.ffn}});
-  Value n = rmsNorm(m, x, "model.layers.{layer}." + shape.mlpNorm + ".weight",
-                    shape.normEps, where.about({{kInputs, at.hidden}}));
-  auto ofInput = [&](StringRef name) {
-    return project(
-        m, n,
-        {prefix + name.str(), shape.ffn, shape.mlpBias, model::Role::Column},
-        atFfn);
-  };
-  Value gate = ofInput("gate_proj"), up = ofInput("up_proj");
-  return project(
-      m, m.swiglu(gate, up, atFfn),
-      {prefix + "down_proj", shape.hidden, shape.mlpBias, model::Role::Row},
-      either(at.ffn, where).about({{kInputs, at.ffn}, {kOutputs, at.hidden}}));
+static Value layer(Model &m, Value h, const DecoderShape &shape, Where where) {
+  h = m.add(h, selfAttention(m, h, shape, where), where);
+  return m.add(h,
+               shape.experts ? expertsMlp(m, h, shape, where)
+                             : swigluMlp(m, h, shape, where),
+               where);
+}
+
+/// All layers, those that take turns stated once.
+static Value buildLayers(Model &m, Value x, const DecoderShape &shape,
+                         Where where) {
+  if (shape.kinds.empty()) {
+    return m.layers(
+        shape.layers, x, [&](Value h) { return layer(m, h, shape, where); },
+        where);
+  }
+  ArrayRef<LayerKind> kinds = shape.kinds;
+  for (const LayerRun &run : findRuns(kinds)) {
+    x = m.layers(
+        run.repeats, x,
+        [&](Value h) {
+          for (int64_t i = 0; i < run.period; ++i) {
+            h = layer(m, h, shapeOfLayer(shape, kinds[i], i), where);
+          }
+          return h;
+        },
+        where, run.period);
+    kinds = kinds.drop_front(run.period * run.repeats);
+  }
+  return x;
 }
 
 FailureOr<OwningOpRef<ModuleOp>> modelc::buildDecoder(MLIRContext *context,
@@ -99,23 +104,20 @@ FailureOr<OwningOpRef<ModuleOp>> modelc::buildDecoder(MLIRContext *context,
                                                       Where where) {
   const DecoderPlaces &at = shape.places;
   Model m(context, shape.name, shape.options, where);
-  const std::string embedding = "model.embed_tokens.weight";
+  const std::string embedding = shape.root + "model.embed_tokens.weight";
   const Where atVocab =
       either(at.vocab, where)
           .about({{kInputs, at.hidden}, {kOutputs, at.vocab}});
   Value table = m.weight(embedding, {shape.vocab, shape.hidden}, atVocab);
-  Value x = m.embed(m.tokens(), table, atVocab);
-  x = m.layers(
-      shape.layers, x,
-      [&](Value h) {
-        h = m.add(h, selfAttention(m, h, shape, where), where);
-        return m.add(h, swigluMlp(m, h, shape, where), where);
-      },
-      where);
-  x = rmsNorm(m, m.last(x, where), "model.norm.weight", shape.normEps,
-              where.about({{kInputs, at.hidden}}));
-  Value head = m.weight(shape.tiedEmbeddings ? embedding : "lm_head.weight",
-                        {shape.vocab, shape.hidden}, atVocab);
+  Value x = m.embed(m.tokens(), table, shape.embeddingScale, atVocab);
+  x = m.last(buildLayers(m, x, shape, where), where);
+  const Where atNorm = where.about({{kInputs, at.hidden}});
+  x = m.norm(
+      x, m.weight(shape.root + "model.norm.weight", {shape.hidden}, atNorm),
+      NormOptions{.eps = shape.normEps, .onePlus = shape.onePlusNorms}, atNorm);
+  Value head =
+      m.weight(shape.tiedEmbeddings ? embedding : shape.root + "lm_head.weight",
+               {shape.vocab, shape.hidden}, atVocab);
   Value logits = m.linear(x, head, {.role = model::Role::Vocabulary}, atVocab);
   return m.finish(m.sample(logits, shape.sampling, where), where);
 }

@@ -1,8 +1,9 @@
 //===- Model.cpp - One graph under construction ---------------------------===//
 
-#include "lib/Dsl/Dsl.h"
+#include "lib/Dsl/Model.h"
 
 #include "mlir/IR/Verifier.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace modelc;
@@ -62,33 +63,61 @@ RankedTensorType Model::withColumns(Value rows, int64_t columns) {
 Value Model::tokens() { return graph.getBody().getArgument(0); }
 
 Value Model::weight(StringRef name, ArrayRef<int64_t> shape, Where where) {
-  auto type = RankedTensorType::get(shape, elementType);
-  Value &known = weights[name];
+  return weights(name.str(), shape, {}, where);
+}
+
+Value Model::weights(ArrayRef<std::string> names, ArrayRef<int64_t> shape,
+                     const WeightOptions &options, Where where) {
+  auto type =
+      RankedTensorType::get(shape, options.type ? options.type : elementType);
+  Value &known = knownWeights[llvm::join(names, "\n")];
   if (known && known.getType() == type) {
     return known;
   }
-  auto source = model::SourceAttr::get(builder.getContext(), name);
+  SmallVector<model::SourceAttr> sources;
+  for (const std::string &name : names) {
+    sources.push_back(model::SourceAttr::get(builder.getContext(), name));
+  }
   auto op = model::WeightOp::create(builder, where.in(builder.getContext()),
-                                    type, source);
-  if (storedType != elementType) {
+                                    type, sources);
+  if (storedType != elementType && !options.type) {
     op.setStored(storedType);
   }
+  op.setTransposed(options.transposed);
   known = op;
   return known;
 }
 
-Value Model::embed(Value tokens, Value table, Where where) {
+/// The number as an attribute, or null where it is 0, which says nothing.
+static FloatAttr numberOrNone(OpBuilder &builder, double value) {
+  return value != 0 ? builder.getF64FloatAttr(value) : FloatAttr();
+}
+
+static IntegerAttr sizeOrNone(OpBuilder &builder, int64_t size) {
+  return size > 0 ? builder.getI64IntegerAttr(size) : IntegerAttr();
+}
+
+Value Model::embed(Value tokens, Value table, double scale, Where where) {
   int64_t columns = cast<RankedTensorType>(table.getType()).getShape().back();
   return model::EmbedOp::create(builder, where.in(builder.getContext()),
-                                withColumns(tokens, columns), tokens, table);
+                                withColumns(tokens, columns), tokens, table,
+                                numberOrNone(builder, scale));
 }
 
 Value Model::norm(Value x, Value weight, double eps, Where where) {
-  return model::NormOp::create(builder, where.in(builder.getContext()),
-                               x.getType(),
-                               /*scale=*/Type(), /*sum=*/Type(), x, weight,
-                               /*residual=*/Value(), /*tensor_scale=*/Value(),
-                               builder.getF64FloatAttr(eps))
+  return norm(x, weight, NormOptions{.eps = eps}, where);
+}
+
+Value Model::norm(Value x, Value weight, const NormOptions &options,
+                  Where where) {
+  return model::NormOp::create(
+             builder, where.in(builder.getContext()), x.getType(),
+             /*scale=*/Type(), /*sum=*/Type(), x, weight,
+             /*residual=*/Value(), /*tensor_scale=*/Value(),
+             builder.getF64FloatAttr(options.eps),
+             sizeOrNone(builder, options.headDim),
+             sizeOrNone(builder, options.first),
+             options.onePlus ? builder.getUnitAttr() : UnitAttr())
       .getOut();
 }
 
@@ -103,18 +132,33 @@ Value Model::linear(Value x, Value weight, const LinearOptions &options,
   return op;
 }
 
+Value Model::logits(Value x, Value weight, Value bias, Where where) {
+  auto op = model::LinearOp::create(builder, where.in(builder.getContext()), x,
+                                    weight, bias);
+  op.getOut().setType(op.getType().clone(builder.getF32Type()));
+  return op;
+}
+
 Value Model::rope(Value x, const RopeOptions &options, Where where) {
-  model::Llama3ScalingAttr scaling;
-  if (options.scaling) {
-    scaling = model::Llama3ScalingAttr::get(
-        builder.getContext(), options.scaling->factor,
-        options.scaling->lowFreqFactor, options.scaling->highFreqFactor,
-        options.scaling->originalContext);
+  auto op = model::RopeOp::create(builder, where.in(builder.getContext()), x,
+                                  batch, options.headDim, options.theta);
+  if (const std::optional<Llama3Scaling> &of = options.scaling) {
+    op.setScalingAttr(model::Llama3ScalingAttr::get(
+        builder.getContext(), of->factor, of->lowFreqFactor, of->highFreqFactor,
+        of->originalContext));
   }
-  return model::RopeOp::create(builder, where.in(builder.getContext()),
-                               x.getType(), x, batch,
-                               builder.getI64IntegerAttr(options.headDim),
-                               builder.getF64FloatAttr(options.theta), scaling);
+  if (const std::optional<Yarn> &of = options.yarn) {
+    op.setYarnAttr(model::YarnAttr::get(
+        builder.getContext(), of->factor, of->betaFast, of->betaSlow,
+        of->originalContext, of->magnitude, of->truncate));
+  }
+  if (options.stretched != 1) {
+    op.setStretchedAttr(builder.getF64FloatAttr(options.stretched));
+  }
+  op.setRotatedAttr(sizeOrNone(builder, options.rotated));
+  op.setFirst(options.first);
+  op.setInterleaved(options.interleaved);
+  return op;
 }
 
 Value Model::attention(Value q, Value k, Value v,
@@ -124,19 +168,89 @@ Value Model::attention(Value q, Value k, Value v,
                                     options.headDim, elementType, /*page=*/0);
   Value cache = model::CacheOp::create(builder, loc, type);
   cache = model::AppendOp::create(builder, loc, type, k, v, cache, batch);
-  IntegerAttr window;
-  if (options.window > 0) {
-    window = builder.getI64IntegerAttr(options.window);
+  auto op =
+      model::AttentionOp::create(builder, loc, q, cache, batch, options.sink);
+  op.setWindowAttr(sizeOrNone(builder, options.window));
+  op.setChunkAttr(sizeOrNone(builder, options.chunk));
+  op.setScaleAttr(numberOrNone(builder, options.scale));
+  op.setSoftCapAttr(numberOrNone(builder, options.softCap));
+  if (options.temperature) {
+    op.setTemperatureAttr(model::TemperatureAttr::get(
+        builder.getContext(), options.temperature->scale,
+        options.temperature->every));
   }
-  return model::AttentionOp::create(builder, loc, q.getType(), q, cache, batch,
-                                    /*q_scale=*/Value(), window);
+  return op;
 }
 
-Value Model::swiglu(Value gate, Value up, Where where) {
+Value Model::latentAttention(Value q, Value kv, Value expand,
+                             const LatentShape &shape, double scale,
+                             Where where) {
+  Location loc = where.in(builder.getContext());
+  const int64_t row = shape.rank + shape.ropeDim;
+  auto type = model::CacheType::get(builder.getContext(), /*kvHeads=*/1, row,
+                                    elementType, /*page=*/0, shape.rank);
+  const int64_t heads = cast<RankedTensorType>(q.getType()).getDimSize(1) /
+                        (shape.keyDim + shape.ropeDim);
+  Value cache = model::CacheOp::create(builder, loc, type);
+  cache = model::LatentAppendOp::create(builder, loc, type, kv, cache, batch);
+  return model::LatentAttentionOp::create(
+      builder, loc, withColumns(q, heads * shape.valueDim), q, expand, cache,
+      batch, /*absorbed=*/UnitAttr(), builder.getF64FloatAttr(scale));
+}
+
+Value Model::swiglu(Value gate, Value up, model::Gating gating, Where where) {
   return model::SwigluOp::create(builder, where.in(builder.getContext()),
                                  gate.getType(), /*scale=*/Type(), gate, up,
-                                 /*tensor_scale=*/Value())
+                                 /*tensor_scale=*/Value(), gating)
       .getOut();
+}
+
+std::pair<Value, Value> Model::route(Value logits, Value correction,
+                                     const RouteOptions &options, Where where) {
+  const int64_t tokens = cast<RankedTensorType>(logits.getType()).getDimSize(0);
+  auto of = [&](Type element) {
+    return RankedTensorType::get({tokens, options.topK}, element);
+  };
+  model::GroupsAttr groups;
+  if (options.groups) {
+    groups = model::GroupsAttr::get(builder.getContext(), options.groups->count,
+                                    options.groups->kept, options.groups->score,
+                                    options.groups->mask);
+  }
+  auto number = [&](std::optional<double> value) {
+    return value ? builder.getF64FloatAttr(*value) : FloatAttr();
+  };
+  auto op = model::RouteOp::create(
+      builder, where.in(builder.getContext()), of(builder.getI32Type()),
+      of(builder.getF32Type()), logits, correction, options.scoring,
+      options.topK, groups, number(options.renormalised),
+      number(options.scaled));
+  return {op.getExperts(), op.getWeights()};
+}
+
+Value Model::experts(Value x, std::pair<Value, Value> route,
+                     const ExpertWeights &weights, Where where) {
+  return model::ExpertsOp::create(
+      builder, where.in(builder.getContext()), x.getType(), x, route.first,
+      route.second, weights.gateUp, weights.down, /*gate_up_scale=*/Value(),
+      /*down_scale=*/Value(), /*gate_up_tensor_scale=*/Value(),
+      /*down_tensor_scale=*/Value(), weights.gateUpBias, weights.downBias,
+      weights.interleaved, weights.weighInputs, weights.gating.gating,
+      numberOrNone(builder, weights.gating.alpha),
+      numberOrNone(builder, weights.gating.limit), /*inputs=*/TypeAttr());
+}
+
+Value Model::gate(Value x, Value gate, Where where) {
+  return model::GateOp::create(builder, where.in(builder.getContext()),
+                               x.getType(), x, gate);
+}
+
+Value Model::concat(Value a, Value b, Where where) {
+  auto columns = [](Value value) {
+    return cast<RankedTensorType>(value.getType()).getDimSize(1);
+  };
+  return model::ConcatOp::create(builder, where.in(builder.getContext()),
+                                 withColumns(a, columns(a) + columns(b)), a, b);
 }
 
 Value Model::add(Value a, Value b, Where where) {
@@ -164,32 +278,33 @@ Value Model::sample(Value logits, const SamplingOptions &options, Where where) {
 SmallVector<Value>
 Model::layers(int64_t count, ValueRange inits,
               llvm::function_ref<SmallVector<Value>(ValueRange)> body,
-              Where where) {
+              Where where, int64_t step) {
   Location loc = where.in(builder.getContext());
   auto op = model::LayersOp::create(builder, loc, inits.getTypes(), count,
-                                    nextLayer, inits);
-  nextLayer += count;
+                                    nextLayer, step, inits);
+  nextLayer += count * step;
   Block &block = op.getBody().emplaceBlock();
   for (Value init : inits) {
     block.addArgument(init.getType(), loc);
   }
   OpBuilder::InsertionGuard guard(builder);
-  llvm::StringMap<Value> outside = weights;
+  llvm::StringMap<Value> outside = knownWeights;
   builder.setInsertionPointToStart(&block);
   SmallVector<Value> yielded = body(block.getArguments());
   model::YieldOp::create(builder, loc, yielded);
-  weights = std::move(outside);
+  knownWeights = std::move(outside);
   return SmallVector<Value>(op.getResults());
 }
 
 Value Model::layers(int64_t count, Value init,
-                    llvm::function_ref<Value(Value)> body, Where where) {
+                    llvm::function_ref<Value(Value)> body, Where where,
+                    int64_t step) {
   return layers(
       count, ValueRange(init),
       [&](ValueRange carried) {
         return SmallVector<Value>{body(carried.front())};
       },
-      where)[0];
+      where, step)[0];
 }
 
 FailureOr<OwningOpRef<ModuleOp>> Model::finish(Value result, Where where) {

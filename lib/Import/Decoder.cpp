@@ -76,6 +76,21 @@ static int64_t readSize(TableReader &reader, StringRef key, int64_t ofClass,
   return reader.positiveOr(key, {ofClass, fromOthers.tomlKey, why});
 }
 
+/// Sizes of heads; latent attention has others, which are read elsewhere.
+static void readHeads(TableReader &reader, const DecoderKeys &keys,
+                      const DecoderDefaults &defaults, DecoderShape &shape) {
+  if (defaults.isLatent) {
+    shape.kvHeads = shape.heads;
+    return;
+  }
+  shape.kvHeads =
+      readSize(reader, keys.kvHeads, defaults.kvHeads, defaults.why,
+               {shape.heads, kTomlKeys.kvHeads, "as many as heads"});
+  shape.headDim = readSize(
+      reader, keys.headDim, defaults.headDim, defaults.why,
+      {shape.hidden / shape.heads, kTomlKeys.headDim, "hidden / heads"});
+}
+
 DecoderShape modelc::readDecoder(TableReader &reader, const DecoderKeys &keys,
                                  const DecoderDefaults &defaults) {
   const StringRef why = defaults.why;
@@ -84,19 +99,18 @@ DecoderShape modelc::readDecoder(TableReader &reader, const DecoderKeys &keys,
   shape.hidden = reader.requirePositive(keys.hidden);
   shape.heads = reader.requirePositive(keys.heads);
   shape.ffn = reader.requirePositive(keys.ffn);
-  shape.vocab = reader.requirePositive(keys.vocab);
-  shape.kvHeads =
-      readSize(reader, keys.kvHeads, defaults.kvHeads, why,
-               {shape.heads, kTomlKeys.kvHeads, "as many as heads"});
-  shape.headDim = readSize(
-      reader, keys.headDim, defaults.headDim, why,
-      {shape.hidden / shape.heads, kTomlKeys.headDim, "hidden / heads"});
+  shape.vocab = defaults.vocab
+                    ? reader.positiveOr(keys.vocab,
+                                        {defaults.vocab, kTomlKeys.vocab, why})
+                    : reader.requirePositive(keys.vocab);
+  readHeads(reader, keys, defaults, shape);
   shape.normEps =
       reader.numberOr(keys.normEps, {defaults.normEps, kTomlKeys.normEps, why});
   shape.options.maxContext = reader.positiveOr(
       keys.maxContext, {defaults.maxContext, kTomlKeys.maxContext, why});
-  shape.tiedEmbeddings = reader.booleanOr(
-      keys.tiedEmbeddings, {false, kTomlKeys.tiedEmbeddings, why});
+  shape.tiedEmbeddings =
+      reader.booleanOr(keys.tiedEmbeddings, {defaults.tiedEmbeddings,
+                                             kTomlKeys.tiedEmbeddings, why});
   DecoderPlaces &places = shape.places;
   places.hidden = reader.location(keys.hidden);
   places.heads = reader.location(keys.heads);
@@ -107,7 +121,7 @@ DecoderShape modelc::readDecoder(TableReader &reader, const DecoderKeys &keys,
   places.ffn = reader.location(keys.ffn);
   places.vocab = reader.location(keys.vocab);
   shape.options.maxContextPlace = reader.location(keys.maxContext);
-  if (!reader.getSource().failed) {
+  if (!reader.getSource().failed && !defaults.isLatent) {
     checkSizes(reader, keys, shape);
   }
   return shape;
@@ -130,8 +144,8 @@ Llama3Scaling modelc::readLlama3Scaling(TableReader &reader,
     reader.error(kFactor, "expected a \"" + kFactor + "\" of at least 1, got " +
                               exactReal(scaling.factor));
   }
-  if (scaling.highFreqFactor <= scaling.lowFreqFactor) {
-    reader.error(kHigh, "expected a \"" + kHigh + "\" above \"" + kLow +
+  if (scaling.highFreqFactor < scaling.lowFreqFactor) {
+    reader.error(kHigh, "expected a \"" + kHigh + "\" of at least \"" + kLow +
                             "\" = " + exactReal(scaling.lowFreqFactor) +
                             ", got " + exactReal(scaling.highFreqFactor));
   }

@@ -1,46 +1,12 @@
 //===- ExportGraph.cpp - A graph op by op in TOML -------------------------===//
 
-#include "lib/Import/Reader.h"
+#include "lib/Import/GraphPrinter.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace modelc;
-
-namespace {
-class GraphPrinter {
-public:
-  GraphPrinter(model::GraphOp graph, raw_ostream &os) : graph(graph), os(os) {}
-
-  LogicalResult print();
-
-private:
-  void printTables();
-  LogicalResult printBlock(ArrayRef<Operation *> ops);
-  LogicalResult printLayers(model::LayersOp layers);
-  LogicalResult printOp(Operation *op);
-  void begin(Operation *op, ValueRange inputs);
-  LogicalResult weight(StringRef key, Value value);
-  void size(StringRef key, int64_t value) {
-    os << ", " << key << " = " << value;
-  }
-  void role(model::LinearOp op);
-  LogicalResult attention(model::AttentionOp op);
-  LogicalResult unsupported(Operation *op) {
-    return op->emitError(
-               "expected a graph as it was imported, before any pass, "
-               "got '")
-           << op->getName() << "'";
-  }
-  std::string name(Value value);
-
-  model::GraphOp graph;
-  raw_ostream &os;
-  llvm::DenseMap<Value, std::string> names;
-  model::RopeOp sharedRope;
-};
-} // namespace
 
 std::string GraphPrinter::name(Value value) {
   std::string &known = names[value];
@@ -98,14 +64,20 @@ void GraphPrinter::printTables() {
 }
 
 void GraphPrinter::begin(Operation *op, ValueRange inputs) {
-  SmallVector<std::string> words;
-  for (Value input : inputs) {
-    words.push_back(tomlString(name(input)));
-  }
-  const std::string list = llvm::join(words, ", ");
-  os << "  { out = " << tomlString(name(op->getResult(0)))
+  auto namesOf = [&](ValueRange values) {
+    SmallVector<std::string> words;
+    for (Value value : values) {
+      words.push_back(name(value));
+    }
+    return words;
+  };
+  SmallVector<std::string> from = namesOf(inputs);
+  SmallVector<std::string> made =
+      namesOf(isa<model::RouteOp>(op) ? ValueRange(op->getResults())
+                                      : ValueRange(op->getResult(0)));
+  os << "  { out = " << listOf(made)
      << ", op = " << tomlString(op->getName().stripDialect())
-     << ", in = " << (words.size() == 1 ? list : "[" + list + "]");
+     << ", in = " << listOf(from);
 }
 
 LogicalResult GraphPrinter::weight(StringRef key, Value value) {
@@ -118,29 +90,6 @@ LogicalResult GraphPrinter::weight(StringRef key, Value value) {
   return success();
 }
 
-void GraphPrinter::role(model::LinearOp op) {
-  if (op.getRole() != model::Role::Replicated) {
-    os << ", role = " << tomlString(stringifyRole(op.getRole()));
-  }
-  if (op.getHeadDim()) {
-    size("head_dim", *op.getHeadDim());
-  }
-}
-
-LogicalResult GraphPrinter::attention(model::AttentionOp op) {
-  auto append = op.getCache().getDefiningOp<model::AppendOp>();
-  if (!append) {
-    return unsupported(op);
-  }
-  begin(op, {op.getQ(), append.getK(), append.getV()});
-  size("kv_heads", op.getCache().getType().getKvHeads());
-  size("head_dim", op.getCache().getType().getHeadDim());
-  if (op.getWindow()) {
-    size("window", *op.getWindow());
-  }
-  return success();
-}
-
 LogicalResult GraphPrinter::printOp(Operation *op) {
   LogicalResult result =
       llvm::TypeSwitch<Operation *, LogicalResult>(op)
@@ -148,37 +97,29 @@ LogicalResult GraphPrinter::printOp(Operation *op) {
             begin(op, op.getTokens());
             size("rows", op.getTable().getType().getDimSize(0));
             size("size", op.getTable().getType().getDimSize(1));
+            number("times", op.getTimes());
             return weight("weight", op.getTable());
           })
-          .Case([&](model::NormOp op) {
-            begin(op, op.getX());
-            os << ", eps = " << exactReal(op.getEps().convertToDouble());
-            return op.getResidual() ? unsupported(op)
-                                    : weight("weight", op.getWeight());
-          })
-          .Case([&](model::LinearOp op) {
-            begin(op, op.getX());
-            size("size", op.getOutputs());
-            if (op.getXScale() || op.getResidual() || op.getSwiglu() ||
-                (op.getBias() && failed(weight("bias", op.getBias())))) {
-              return unsupported(op);
-            }
-            role(op);
-            return weight("weight", op.getWeight());
-          })
-          .Case([&](model::RopeOp op) {
-            begin(op, op.getX());
-            size("head_dim", op.getHeadDim());
-            os << ", theta = " << exactReal(op.getTheta().convertToDouble());
-            return op.getScalingAttr() == sharedRope.getScalingAttr()
-                       ? success()
-                       : unsupported(op);
-          })
+          .Case([&](model::NormOp op) { return norm(op); })
+          .Case([&](model::LinearOp op) { return linear(op); })
+          .Case([&](model::RopeOp op) { return rope(op); })
           .Case([&](model::AttentionOp op) { return attention(op); })
-          .Case<model::SwigluOp, model::AddOp>([&](Operation *op) {
-            begin(op, op->getOperands());
+          .Case(
+              [&](model::LatentAttentionOp op) { return latentAttention(op); })
+          .Case([&](model::RouteOp op) { return route(op); })
+          .Case([&](model::ExpertsOp op) { return experts(op); })
+          .Case([&](model::SwigluOp op) {
+            begin(op, {op.getGate(), op.getUp()});
+            if (op.getGating() != model::Gating::Silu) {
+              word("gating", stringifyGating(op.getGating()));
+            }
             return success();
           })
+          .Case<model::AddOp, model::GateOp, model::ConcatOp>(
+              [&](Operation *op) {
+                begin(op, op->getOperands());
+                return success();
+              })
           .Case<model::LastOp, model::SampleOp>([&](Operation *op) {
             begin(op, op->getOperand(0));
             return success();
@@ -191,7 +132,8 @@ LogicalResult GraphPrinter::printOp(Operation *op) {
 LogicalResult GraphPrinter::printBlock(ArrayRef<Operation *> ops) {
   os << "ops = [\n";
   for (Operation *op : ops) {
-    if (!isa<model::WeightOp, model::CacheOp, model::AppendOp>(op) &&
+    if (!isa<model::WeightOp, model::CacheOp, model::AppendOp,
+             model::LatentAppendOp>(op) &&
         failed(printOp(op))) {
       return failure();
     }
@@ -213,8 +155,11 @@ LogicalResult GraphPrinter::printLayers(model::LayersOp layers) {
     names[argument] = names[yielded] = names[out] = name(init);
     carried.push_back(tomlString(name(init)));
   }
-  os << "\n[[block]]\nrepeat = " << layers.getCount() << "\ncarry = ["
-     << llvm::join(carried, ", ") << "]\n";
+  os << "\n[[block]]\nrepeat = " << layers.getCount();
+  if (layers.getStep() > 1) {
+    os << "\nstep = " << layers.getStep();
+  }
+  os << "\ncarry = [" << llvm::join(carried, ", ") << "]\n";
   return printBlock(ops);
 }
 

@@ -20,7 +20,9 @@
 //
 //   [[block]]
 //   repeat = 3
-//   carry = "x"
+//   carry = "x"                           # step = 2: the ops are of two
+//   layers,
+//                                         # {layer} and {layer+1}
 //   prefix = "layers.{layer}."            # of the names of all weights below
 //   ops = [
 //     { out = "n", op = "norm", in = "x", weight = "norm.weight" },
@@ -32,95 +34,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "lib/Import/Reader.h"
+#include "lib/Import/GraphReader.h"
 
 #include "llvm/ADT/ScopeExit.h"
 
 using namespace mlir;
 using namespace modelc;
-
-namespace {
-class GraphReader {
-public:
-  GraphReader(Source &source, const DecoderShape &shared, Where where)
-      : source(source), shared(shared),
-        m(source.context, shared.name, shared.options, where) {
-    names["tokens"] = m.tokens();
-  }
-
-  LogicalResult readSizes(const Node &table) {
-    return sizes.readTable(source, table);
-  }
-  LogicalResult readBlock(const Node &block);
-  FailureOr<OwningOpRef<ModuleOp>> finish(Where where) {
-    return m.finish(lastResult, where);
-  }
-
-private:
-  using Values = SmallVector<Value>;
-  /// One kind of op: what it is called, how many values it reads.
-  struct OpKind {
-    StringRef name;
-    size_t inputs;
-    Value (GraphReader::*build)(TableReader &, ArrayRef<Value>, Where);
-  };
-  static ArrayRef<OpKind> opKinds();
-
-  LogicalResult readOps(const Node &ops);
-  LogicalResult readOp(const Node &op);
-  LogicalResult readLayers(TableReader &block, const Node &ops, int64_t count);
-  FailureOr<std::vector<std::string>> readWords(TableReader &reader,
-                                                StringRef key);
-  FailureOr<Values> lookUp(TableReader &reader, StringRef key);
-  Value readWeight(TableReader &reader, StringRef key, ArrayRef<int64_t> shape,
-                   Where where);
-  int64_t columns(TableReader &reader, Value value);
-  void readRole(TableReader &reader, int64_t outputs, int64_t inputs,
-                LinearOptions &options);
-  void expectSameColumns(TableReader &reader, ArrayRef<Value> in);
-
-  Value embed(TableReader &reader, ArrayRef<Value> in, Where where);
-  Value norm(TableReader &reader, ArrayRef<Value> in, Where where);
-  Value linear(TableReader &reader, ArrayRef<Value> in, Where where);
-  Value rope(TableReader &reader, ArrayRef<Value> in, Where where);
-  Value attention(TableReader &reader, ArrayRef<Value> in, Where where);
-  Value swiglu(TableReader &reader, ArrayRef<Value> in, Where where) {
-    expectSameColumns(reader, in);
-    return m.swiglu(in[0], in[1], where);
-  }
-  Value add(TableReader &reader, ArrayRef<Value> in, Where where) {
-    expectSameColumns(reader, in);
-    return m.add(in[0], in[1], where);
-  }
-  Value last(TableReader &, ArrayRef<Value> in, Where where) {
-    return m.last(in[0], where);
-  }
-  Value sample(TableReader &, ArrayRef<Value> in, Where where) {
-    return m.sample(in[0], shared.sampling, where);
-  }
-
-  Source &source;
-  const DecoderShape &shared;
-  Model m;
-  std::map<std::string, Value> names;
-  Sizes sizes;
-  std::string prefix;
-  Value lastResult;
-};
-} // namespace
-
-ArrayRef<GraphReader::OpKind> GraphReader::opKinds() {
-  static const OpKind kinds[] = {{"embed", 1, &GraphReader::embed},
-                                 {"norm", 1, &GraphReader::norm},
-                                 {"linear", 1, &GraphReader::linear},
-                                 {"rope", 1, &GraphReader::rope},
-                                 {"attention", 3, &GraphReader::attention},
-                                 {"swiglu", 2, &GraphReader::swiglu},
-                                 {"add", 2, &GraphReader::add},
-                                 {"last", 1, &GraphReader::last},
-                                 {"sample", 1, &GraphReader::sample}};
-  return kinds;
-}
 
 FailureOr<std::vector<std::string>> GraphReader::readWords(TableReader &reader,
                                                            StringRef key) {
@@ -166,96 +85,6 @@ FailureOr<GraphReader::Values> GraphReader::lookUp(TableReader &reader,
   return values;
 }
 
-Value GraphReader::readWeight(TableReader &reader, StringRef key,
-                              ArrayRef<int64_t> shape, Where where) {
-  return m.weight(prefix + reader.requireString(key), shape, where);
-}
-
-int64_t GraphReader::columns(TableReader &reader, Value value) {
-  auto type = cast<RankedTensorType>(value.getType());
-  if (type.getRank() != 2) {
-    reader.error("in", "expected rows of numbers for \"in\", got tokens; "
-                       "\"embed\" makes rows of tokens");
-    return 1;
-  }
-  return type.getDimSize(1);
-}
-
-/// Said here, where "in" stands, and not by the verifier of what is made of it.
-void GraphReader::expectSameColumns(TableReader &reader, ArrayRef<Value> in) {
-  int64_t first = columns(reader, in[0]), second = columns(reader, in[1]);
-  if (first != second && !source.failed) {
-    reader.error("in", "expected two values of one size for \"in\", got " +
-                           Twine(first) + " and " + Twine(second));
-  }
-}
-
-Value GraphReader::embed(TableReader &reader, ArrayRef<Value> in, Where where) {
-  int64_t rows = sizes.read(reader, "rows"), size = sizes.read(reader, "size");
-  return m.embed(in[0], readWeight(reader, "weight", {rows, size}, where),
-                 where);
-}
-
-Value GraphReader::norm(TableReader &reader, ArrayRef<Value> in, Where where) {
-  Value weight = readWeight(reader, "weight", {columns(reader, in[0])}, where);
-  return m.norm(in[0], weight, reader.number("eps").value_or(shared.normEps),
-                where);
-}
-
-/// How ranks share a linear: "role", and "head_dim" where it has heads.
-void GraphReader::readRole(TableReader &reader, int64_t outputs, int64_t inputs,
-                           LinearOptions &options) {
-  using model::Role;
-  static const StringRef roles[] = {"replicated", "column",   "row",
-                                    "heads",      "kv_heads", "vocabulary"};
-  if (!reader.has("role")) {
-    return;
-  }
-  std::optional<size_t> index = reader.choice("role", roles);
-  options.role = index ? *model::symbolizeRole(unsigned(*index)) : Role::Row;
-  bool hasHeads = options.role == Role::Heads || options.role == Role::KvHeads;
-  if (!hasHeads && (options.role != Role::Row || !reader.has("head_dim"))) {
-    return;
-  }
-  options.headDim = sizes.read(reader, "head_dim");
-  int64_t size = hasHeads ? outputs : inputs;
-  if (size % options.headDim != 0 && !source.failed) {
-    reader.error("head_dim", "expected whole heads in " + Twine(size) +
-                                 " columns, got heads of " +
-                                 Twine(options.headDim));
-  }
-}
-
-Value GraphReader::linear(TableReader &reader, ArrayRef<Value> in,
-                          Where where) {
-  int64_t size = sizes.read(reader, "size");
-  Value weight =
-      readWeight(reader, "weight", {size, columns(reader, in[0])}, where);
-  LinearOptions options;
-  if (reader.has("bias")) {
-    options.bias = readWeight(reader, "bias", {size}, where);
-  }
-  readRole(reader, size, columns(reader, in[0]), options);
-  return m.linear(in[0], weight, options, where);
-}
-
-Value GraphReader::rope(TableReader &reader, ArrayRef<Value> in, Where where) {
-  RopeOptions options = {sizes.read(reader, "head_dim"), shared.ropeTheta,
-                         shared.ropeScaling};
-  if (std::optional<double> theta = reader.number("theta")) {
-    options.theta = *theta;
-  }
-  return m.rope(in[0], options, where);
-}
-
-Value GraphReader::attention(TableReader &reader, ArrayRef<Value> in,
-                             Where where) {
-  int64_t window = reader.has("window") ? sizes.read(reader, "window") : 0;
-  AttentionOptions options = {sizes.read(reader, "kv_heads"),
-                              sizes.read(reader, "head_dim"), window};
-  return m.attention(in[0], in[1], in[2], options, where);
-}
-
 LogicalResult GraphReader::readOp(const Node &op) {
   if (!op.isTable()) {
     source.error(op.place,
@@ -267,7 +96,11 @@ LogicalResult GraphReader::readOp(const Node &op) {
   for (const OpKind &kind : opKinds()) {
     kinds.push_back(kind.name);
   }
-  std::string out = reader.requireString("out");
+  const Node *list = op.find("out");
+  FailureOr<std::vector<std::string>> outs =
+      list && list->isArray()
+          ? readWords(reader, "out")
+          : std::vector<std::string>{reader.requireString("out")};
   reader.requireString("op");
   std::optional<size_t> index =
       source.failed ? std::nullopt : reader.choice("op", kinds);
@@ -284,9 +117,17 @@ LogicalResult GraphReader::readOp(const Node &op) {
                            kind.name + "\", got " + Twine(inputs->size()));
     return failure();
   }
-  lastResult =
+  Values results =
       (this->*kind.build)(reader, *inputs, placeOfOp(source, op, *inputs));
-  names[out] = lastResult;
+  if (outs->size() != results.size()) {
+    reader.error("out", "expected " + Twine(results.size()) +
+                            " names for what \"" + kind.name +
+                            "\" makes, got " + Twine(outs->size()));
+    return failure();
+  }
+  for (auto [name, result] : llvm::zip_equal(*outs, results)) {
+    names[name] = lastResult = result;
+  }
   reader.rejectOthers();
   return failure(source.failed);
 }
@@ -322,7 +163,7 @@ LogicalResult GraphReader::readLayers(TableReader &block, const Node &ops,
         }
         return yielded;
       },
-      block.where("repeat"));
+      block.where("repeat"), block.positive("step").value_or(1));
   names = std::move(outside);
   for (auto [name, result] : llvm::zip_equal(*carry, results)) {
     names[name] = lastResult = result;

@@ -12,6 +12,13 @@
 
 namespace modelc {
 
+/// How a checkpoint holds what it has quantised; see #model.held.
+struct HeldFormat {
+  std::string format, data, scale, tensorScale = {}, tensorDivisor = {};
+  /// Patterns of the modules that it does not quantise.
+  std::vector<std::string> kept = {};
+};
+
 /// A file being read: where to print, what was assumed, whether it failed.
 struct Source {
   const SourceFile &file;
@@ -22,6 +29,7 @@ struct Source {
   std::string *cache = nullptr;
   /// Where the file says what its weights are, if it does.
   std::optional<mlir::Location> weightsPlace = std::nullopt;
+  std::optional<HeldFormat> held = std::nullopt;
   bool failed = false;
 
   /// Prints a mistake and remembers that there was one.
@@ -94,6 +102,7 @@ public:
   void rejectOthers(llvm::StringRef remedy = "");
   /// Takes a key as asked for.
   void know(llvm::StringRef key) { asked.insert(key); }
+  bool wasAsked(llvm::StringRef key) const { return asked.contains(key); }
 
   Source &getSource() { return source; }
 
@@ -148,7 +157,10 @@ struct DecoderDefaults {
   int64_t headDim = 0;    ///< 0: hidden / heads; so is null in the file
   int64_t window = 0;     ///< 0: none; so is null in the file
   int64_t fullLayers = 0; ///< that have no window, of those that may
+  int64_t vocab = 0;      ///< 0: the file must say it
   bool attentionBias = false;
+  bool tiedEmbeddings = false;
+  bool isLatent = false; ///< heads have sizes that are read elsewhere
 };
 
 /// Reads the sizes of a decoder and checks that they fit together.

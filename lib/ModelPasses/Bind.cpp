@@ -23,9 +23,14 @@ struct Bind : public impl::ModelBindBase<Bind> {
     graph.setPhase(phase);
     graph.walk([&](model::CacheOp cache) {
       model::CacheType type = cache.getType();
-      setCacheType(cache, model::CacheType::get(
-                              &getContext(), type.getKvHeads(),
-                              type.getHeadDim(), type.getElementType(), page));
+      setCacheType(
+          cache, model::CacheType::get(&getContext(), type.getKvHeads(),
+                                       type.getHeadDim(), type.getElementType(),
+                                       page, type.getLatent()));
+    });
+    // A decode step has few queries for all that it reads of a sequence.
+    graph.walk([&](model::LatentAttentionOp attention) {
+      attention.setAbsorbed(phase == model::Phase::Decode);
     });
     if (failed(phase == model::Phase::Decode ? bindDecode(graph)
                                              : bindPrefill(graph))) {

@@ -31,7 +31,8 @@ static void fuseResidual(model::AddOp add) {
 /// A sum that is normed becomes a result of the norm.
 static void fuseAddNorm(model::NormOp norm) {
   auto add = norm.getX().getDefiningOp<model::AddOp>();
-  if (!add || norm.getResidual() || add->getBlock() != norm->getBlock()) {
+  if (!add || norm.getResidual() || norm.getHeadDim() ||
+      add->getBlock() != norm->getBlock()) {
     return;
   }
   for (Operation *user : add->getUsers()) {
@@ -45,7 +46,8 @@ static void fuseAddNorm(model::NormOp norm) {
   auto fused = model::NormOp::create(
       builder, norm.getLoc(), norm.getOut().getType(), scaleType, add.getType(),
       add.getB(), norm.getWeight(), add.getA(), norm.getTensorScale(),
-      norm.getEpsAttr());
+      norm.getEpsAttr(), norm.getHeadDimAttr(), norm.getNormedAttr(),
+      norm.getOnePlusAttr());
   norm.getOut().replaceAllUsesWith(fused.getOut());
   if (norm.getScale()) {
     norm.getScale().replaceAllUsesWith(fused.getScale());
@@ -101,7 +103,8 @@ static void fuseQuantise(model::QuantiseOp quantise) {
     Type sumType = norm.getSum() ? norm.getSum().getType() : Type();
     auto fused = model::NormOp::create(
         builder, norm.getLoc(), type, scaleType, sumType, norm.getX(),
-        norm.getWeight(), norm.getResidual(), tensorScale, norm.getEpsAttr());
+        norm.getWeight(), norm.getResidual(), tensorScale, norm.getEpsAttr(),
+        norm.getHeadDimAttr(), norm.getNormedAttr(), norm.getOnePlusAttr());
     if (norm.getSum()) {
       norm.getSum().replaceAllUsesWith(fused.getSum());
     }
@@ -109,9 +112,9 @@ static void fuseQuantise(model::QuantiseOp quantise) {
     scale = fused.getScale();
   } else {
     auto swiglu = cast<model::SwigluOp>(producer);
-    auto fused =
-        model::SwigluOp::create(builder, swiglu.getLoc(), type, scaleType,
-                                swiglu.getGate(), swiglu.getUp(), tensorScale);
+    auto fused = model::SwigluOp::create(
+        builder, swiglu.getLoc(), type, scaleType, swiglu.getGate(),
+        swiglu.getUp(), tensorScale, swiglu.getGating());
     out = fused.getOut();
     scale = fused.getScale();
   }

@@ -64,7 +64,8 @@ void fuseQkv(model::AttentionOp attention) {
   auto append = onlyUseOf<model::AppendOp>(attention.getCache());
   auto ropeQ = onlyUseOf<model::RopeOp>(attention.getQ());
   auto ropeK = append ? onlyUseOf<model::RopeOp>(append.getK()) : nullptr;
-  if (!ropeQ || !ropeK || ropeQ.getTheta() != ropeK.getTheta() ||
+  if (!ropeQ || !ropeK || !ropeQ.isPlain() || !ropeK.isPlain() ||
+      ropeQ.getTheta() != ropeK.getTheta() ||
       ropeQ.getScalingAttr() != ropeK.getScalingAttr() ||
       ropeQ.getHeadDim() != ropeK.getHeadDim() ||
       static_cast<int64_t>(ropeQ.getHeadDim()) !=
@@ -100,7 +101,8 @@ void fuseGateUp(model::SwigluOp swiglu) {
   SmallVector<model::LinearOp> linears = {
       onlyUseOf<model::LinearOp>(swiglu.getGate()),
       onlyUseOf<model::LinearOp>(swiglu.getUp())};
-  if (swiglu.getScale() || !canMerge(linears)) {
+  if (swiglu.getScale() || swiglu.getGating() != model::Gating::Silu ||
+      !canMerge(linears)) {
     return;
   }
   OpBuilder builder(swiglu);

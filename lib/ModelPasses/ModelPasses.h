@@ -17,6 +17,9 @@ namespace modelc {
 /// Types that a user can choose for weights and cache.
 enum class Precision { Bf16, Fp8, Fp8Block, Mxfp8, Mxfp6, Mxfp4, Nvfp4 };
 
+/// The one that a word of --weights names, if one does.
+std::optional<Precision> precisionNamed(llvm::StringRef word);
+
 #define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION
 #include "lib/ModelPasses/Passes.h.inc"
@@ -27,6 +30,8 @@ struct ModelSummary {
   int64_t layers = 0;
   /// Weights on this rank, without scales; all of the model's if `ranks` is 1.
   int64_t parameters = 0;
+  /// Of these, those that a token meets: of experts, those chosen for it.
+  int64_t activeParameters = 0;
   /// Bytes of weights on this rank, with their scales, by what they are for.
   int64_t embeddingBytes = 0, attentionBytes = 0, mlpBytes = 0, normBytes = 0,
           headBytes = 0;

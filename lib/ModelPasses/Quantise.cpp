@@ -1,6 +1,6 @@
 //===- Quantise.cpp - Linears in 8, 6 or 4 bits, caches in 8 --------------===//
 
-#include "lib/ModelPasses/ModelPasses.h"
+#include "lib/ModelPasses/Narrow.h"
 #include "lib/ModelPasses/Weights.h"
 
 #include "mlir/IR/Builders.h"
@@ -10,93 +10,6 @@ using namespace mlir;
 namespace modelc {
 #define GEN_PASS_DEF_MODELQUANTISE
 #include "lib/ModelPasses/Passes.h.inc"
-
-/// What the numbers of linears are: a type of few bits and that of the scales
-/// of its blocks; null: rows have scales.
-namespace {
-struct Numbers {
-  Type type, scale;
-  bool hasBlocks() const { return static_cast<bool>(scale); }
-  /// Scales of f32 are of as many rows of a weight too.
-  bool hasGroups() const { return scale && scale.isF32(); }
-  int64_t block() const { return model::getScaledBlock(scale); }
-  /// Scales with a fraction have a second one, of the whole tensor.
-  bool hasTensorScale() const {
-    return isa_and_nonnull<Float8E4M3FNType>(scale);
-  }
-};
-} // namespace
-
-static Numbers numbersOf(MLIRContext *context, Precision precision) {
-  switch (precision) {
-  case Precision::Mxfp4:
-    return {Float4E2M1FNType::get(context), Float8E8M0FNUType::get(context)};
-  case Precision::Mxfp6:
-    return {Float6E2M3FNType::get(context), Float8E8M0FNUType::get(context)};
-  case Precision::Mxfp8:
-    return {Float8E4M3FNType::get(context), Float8E8M0FNUType::get(context)};
-  case Precision::Nvfp4:
-    return {Float4E2M1FNType::get(context), Float8E4M3FNType::get(context)};
-  case Precision::Fp8Block:
-    return {Float8E4M3FNType::get(context), Float32Type::get(context)};
-  default:
-    return {Float8E4M3FNType::get(context), {}};
-  }
-}
-
-/// The type of the scales of a matrix of these numbers: in f32 one for each
-/// row, or one for each block.
-static RankedTensorType scalesOf(RankedTensorType matrix,
-                                 const Numbers &numbers) {
-  int64_t rows = matrix.getDimSize(0);
-  if (!numbers.hasBlocks()) {
-    return RankedTensorType::get({rows}, Float32Type::get(matrix.getContext()));
-  }
-  return RankedTensorType::get({rows, matrix.getDimSize(1) / numbers.block()},
-                               numbers.scale);
-}
-
-/// The sources of scales of rows that this rank has, but of their whole
-/// tensors, so that the scales do not depend on the number of ranks.
-static SmallVector<model::SourceAttr> wholeRows(model::WeightOp weight) {
-  SmallVector<model::SourceAttr> sources;
-  for (model::SourceAttr source : weight.getSources()) {
-    SmallVector<model::CutAttr> cuts;
-    llvm::copy_if(source.getCuts(), std::back_inserter(cuts),
-                  [](model::CutAttr cut) { return cut.getDim() == 0; });
-    sources.push_back(
-        model::SourceAttr::get(weight.getContext(), source.getName(), cuts,
-                               source.getFirstRank(), source.getPadding()));
-  }
-  return sources;
-}
-
-/// The scales of rows of a weight, or of blocks where the weight has those.
-static Value makeScale(OpBuilder &builder, model::WeightOp weight,
-                       const Numbers &numbers) {
-  SmallVector<model::SourceAttr> sources = llvm::to_vector(weight.getSources());
-  RankedTensorType type = scalesOf(weight.getType(), numbers);
-  if (numbers.hasBlocks()) {
-    type = type.clone({model::getScaledRows(type.getDimSize(0), numbers.scale),
-                       type.getDimSize(1)});
-  }
-  auto scale = model::WeightOp::create(builder, weight.getLoc(), type,
-                                       numbers.hasBlocks() ? sources
-                                                           : wholeRows(weight));
-  scale.setChannelScale(!numbers.hasBlocks());
-  scale.setBlockScale(numbers.hasBlocks());
-  return scale;
-}
-
-/// The second scale of each row of a weight.
-static Value makeTensorScale(OpBuilder &builder, model::WeightOp weight) {
-  auto type = RankedTensorType::get({weight.getType().getDimSize(0)},
-                                    builder.getF32Type());
-  auto scale = model::WeightOp::create(builder, weight.getLoc(), type,
-                                       wholeRows(weight));
-  scale.setTensorScale(true);
-  return scale;
-}
 
 /// The second scale of the input of linears, by the names of calibrated
 /// checkpoints: "...q_proj.input_scale" beside "...q_proj.weight"; 1 where
@@ -131,15 +44,6 @@ static Value makeInputScale(OpBuilder &builder, Value x) {
   scale.setLargest(true);
   scale.setAbsent(APFloat(1.0));
   return scale;
-}
-
-static Value makeNarrow(OpBuilder &builder, model::WeightOp weight,
-                        Type number) {
-  auto narrow = cast<model::WeightOp>(builder.clone(*weight));
-  Type stored = weight.getStored().value_or(weight.getType().getElementType());
-  narrow.setStoredAttr(TypeAttr::get(stored));
-  narrow.getResult().setType(weight.getType().clone(number));
-  return narrow;
 }
 
 /// The name of the projection that made queries, keys or values, without
@@ -183,6 +87,14 @@ static Value makeScaleBeside(OpBuilder &builder, model::CacheOp cache,
   scale.setLargest(sources.size() > 1);
   scale.setAbsent(APFloat(1.0));
   return scale;
+}
+
+/// Whether the columns say where tokens go, or how much of a value is taken.
+static bool steers(Value value) {
+  return llvm::any_of(value.getUsers(), [&](Operation *user) {
+    auto gate = dyn_cast<model::GateOp>(user);
+    return isa<model::RouteOp>(user) || (gate && gate.getGate() == value);
+  });
 }
 
 namespace {
@@ -243,13 +155,35 @@ struct Quantise : public impl::ModelQuantiseBase<Quantise> {
     Numbers number = numbersOf(&getContext(), weights);
     Numbers ofInputs =
         inputs == Precision::Bf16 ? number : numbersOf(&getContext(), inputs);
-    WalkResult walk = getOperation().walk([&](model::LinearOp linear) {
-      bool isDone =
-          linear.getRole() == model::Role::Vocabulary || linear.getXScale();
-      return isDone ? WalkResult::advance()
-                    : WalkResult(quantise(linear, number, ofInputs));
+    const bool holds = holdsNarrow(getOperation());
+    WalkResult walk = getOperation().walk([&](Operation *op) {
+      if (auto experts = dyn_cast<model::ExpertsOp>(op)) {
+        return WalkResult(quantiseExperts(experts, holds, weights));
+      }
+      auto linear = dyn_cast<model::LinearOp>(op);
+      return !linear || isKept(linear, holds)
+                 ? WalkResult::advance()
+                 : WalkResult(quantise(linear, number, ofInputs));
     });
     return failure(walk.wasInterrupted());
+  }
+
+  /// Whether a linear stays in the numbers that it has: a head, a router, or
+  /// where the checkpoint holds others in few bits, but not its weight or not
+  /// in whole blocks of rows.
+  bool isKept(model::LinearOp linear, bool holds) {
+    model::Role role = linear.getRole();
+    if (role == model::Role::Vocabulary || linear.getXScale()) {
+      return true;
+    }
+    auto weight = linear.getWeight().getDefiningOp<model::WeightOp>();
+    if (!holds || !weight) {
+      return steers(linear.getOut());
+    }
+    bool isRagged = weights == Precision::Fp8Block &&
+                    role == model::Role::Replicated &&
+                    linear.getOutputs() % model::kScaledGroup != 0;
+    return precisionOf(weight, holds, weights) != weights || isRagged;
   }
 
   void quantise(model::CacheOp cache) {
@@ -269,10 +203,10 @@ struct Quantise : public impl::ModelQuantiseBase<Quantise> {
         makeScaleBeside(builder, cache, "k_scale", k));
     cache.getVScaleMutable().assign(
         makeScaleBeside(builder, cache, "v_scale", v));
-    setCacheType(cache,
-                 model::CacheType::get(
-                     &getContext(), type.getKvHeads(), type.getHeadDim(),
-                     Float8E4M3FNType::get(&getContext()), type.getPage()));
+    setCacheType(cache, model::CacheType::get(
+                            &getContext(), type.getKvHeads(), type.getHeadDim(),
+                            Float8E4M3FNType::get(&getContext()),
+                            type.getPage(), type.getLatent()));
   }
 
   model::QuantiseOp quantiseInput(OpBuilder &builder, model::LinearOp linear,

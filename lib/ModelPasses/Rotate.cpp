@@ -75,7 +75,7 @@ static void rotate(model::LayersOp layers, HandedOn from, Value tokens) {
       model::ZerosOp::create(builder, layers.getLoc(), type, tokens));
   auto rotated = model::LayersOp::create(
       builder, layers.getLoc(), TypeRange(ValueRange(inits)), layers.getCount(),
-      layers.getFirst(), inits);
+      layers.getFirst(), layers.getStep(), inits);
   rotated.getBody().takeBody(layers.getBody());
   Block &body = rotated.getBody().front();
   Value part = body.addArgument(type, from.sum.getLoc());

@@ -20,7 +20,8 @@ static int64_t &classOf(model::WeightOp weight, ModelSummary &summary) {
     if (isa<model::EmbedOp>(user)) {
       return summary.embeddingBytes;
     }
-    if (isa<model::CacheOp>(user)) {
+    if (isa<model::CacheOp, model::AttentionOp, model::LatentAttentionOp>(
+            user)) {
       return summary.attentionBytes;
     }
   }
@@ -41,11 +42,22 @@ static int64_t &classOf(model::WeightOp weight, ModelSummary &summary) {
                                                      : summary.mlpBytes;
 }
 
+/// How many of a weight's numbers a token meets.
+static int64_t activeOf(model::WeightOp weight, int64_t elements) {
+  for (Operation *user : weight->getUsers()) {
+    if (auto experts = dyn_cast<model::ExpertsOp>(user)) {
+      return elements / experts.getCount() * experts.getTopK();
+    }
+  }
+  return elements;
+}
+
 ModelSummary summarise(model::GraphOp graph) {
   ModelSummary summary;
   summary.ranks = graph.getRanks();
-  graph.walk(
-      [&](model::LayersOp layers) { summary.layers += layers.getCount(); });
+  graph.walk([&](model::LayersOp layers) {
+    summary.layers += layers.getLayerCount();
+  });
   graph.walk([&](model::WeightOp weight) {
     RankedTensorType type = weight.getType();
     int64_t elements = type.getNumElements() * repeats(weight);
@@ -53,6 +65,7 @@ ModelSummary summarise(model::GraphOp graph) {
                    weight.getTensorScale();
     if (!isScale && !weight.getAbsent()) {
       summary.parameters += elements;
+      summary.activeParameters += activeOf(weight, elements);
     }
     classOf(weight, summary) += elements * type.getElementTypeBitWidth() / 8;
   });
@@ -68,10 +81,13 @@ struct PrintSummary : public impl::ModelSummaryBase<PrintSummary> {
   void runOnOperation() override {
     modelc::ModelSummary s = summarise(getOperation());
     getOperation().emitRemark()
-        << s.layers << " layers, " << s.parameters << " parameters on each of "
-        << s.ranks << " ranks; bytes on each: embedding " << s.embeddingBytes
-        << ", attention " << s.attentionBytes << ", mlp " << s.mlpBytes
-        << ", norm " << s.normBytes << ", head " << s.headBytes
+        << s.layers << " layers, " << s.parameters << " parameters"
+        << (s.activeParameters == s.parameters
+                ? std::string()
+                : " (" + std::to_string(s.activeParameters) + " active)")
+        << " on each of " << s.ranks << " ranks; bytes on each: embedding "
+        << s.embeddingBytes << ", attention " << s.attentionBytes << ", mlp "
+        << s.mlpBytes << ", norm " << s.normBytes << ", head " << s.headBytes
         << ", all weights " << s.weightBytes() << "; cache per token "
         << s.cacheBytesPerToken;
     markAllAnalysesPreserved();

@@ -68,7 +68,8 @@ bool modelc::canJoin(ValueRange weights) {
         weight.getStored() != first.getStored() ||
         weight.getChannelScale() != first.getChannelScale() ||
         weight.getBlockScale() != first.getBlockScale() ||
-        weight.getTensorScale() != first.getTensorScale()) {
+        weight.getTensorScale() != first.getTensorScale() ||
+        weight.getHeld() != first.getHeld()) {
       return false;
     }
   }

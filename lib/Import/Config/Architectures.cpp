@@ -47,6 +47,77 @@ static constexpr DecoderDefaults kYi = {.why = "default of its class for a Yi",
                                         .maxContext = 4096,
                                         .kvHeads = 4};
 
+static constexpr DecoderDefaults kMixtral = {
+    .why = "default of transformers for a Mixtral",
+    .normEps = 1e-5,
+    .ropeTheta = 1e6,
+    .maxContext = 131072,
+    .kvHeads = 8};
+static constexpr DecoderDefaults kQwen2Moe = {
+    .why = "default of transformers for a Qwen 2 with experts",
+    .maxContext = 32768,
+    .kvHeads = 16,
+    .window = 4096,
+    .fullLayers = 28};
+static constexpr DecoderDefaults kQwen3 = {
+    .why = "default of transformers for a Qwen 3",
+    .maxContext = 32768,
+    .kvHeads = 32,
+    .headDim = 128,
+    .window = 4096,
+    .fullLayers = 28};
+static constexpr DecoderDefaults kQwen3Moe = {
+    .why = "default of transformers for a Qwen 3 with experts",
+    .maxContext = 32768,
+    .kvHeads = 4,
+    .window = 4096};
+static constexpr DecoderDefaults kGptOss = {
+    .why = "default of transformers for a gpt-oss",
+    .normEps = 1e-5,
+    .ropeTheta = 150000,
+    .maxContext = 131072,
+    .kvHeads = 8,
+    .headDim = 64,
+    .window = 128,
+    .attentionBias = true};
+static constexpr DecoderDefaults kDeepSeek2 = {
+    .why = "default of transformers for a DeepSeek V2", .isLatent = true};
+static constexpr DecoderDefaults kDeepSeek3 = {
+    .why = "default of transformers for a DeepSeek V3",
+    .maxContext = 4096,
+    .isLatent = true};
+static constexpr DecoderDefaults kKimi2 = {
+    .why = "default of its class for a Kimi K2",
+    .maxContext = 4096,
+    .isLatent = true};
+static constexpr DecoderDefaults kGlm4Moe = {
+    .why = "default of transformers for a GLM 4.5",
+    .normEps = 1e-5,
+    .maxContext = 131072,
+    .kvHeads = 8};
+static constexpr DecoderDefaults kMiniMax = {
+    .why = "default of transformers for a MiniMax M2",
+    .ropeTheta = 5e6,
+    .maxContext = 196608,
+    .kvHeads = 8,
+    .headDim = 128};
+static constexpr DecoderDefaults kLlama4 = {
+    .why = "default of transformers for a Llama 4",
+    .normEps = 1e-5,
+    .ropeTheta = 500000,
+    .maxContext = 131072,
+    .kvHeads = 8,
+    .headDim = 128};
+static constexpr DecoderDefaults kGemma3 = {
+    .why = "default of transformers for a Gemma 3",
+    .ropeTheta = 1e6,
+    .maxContext = 131072,
+    .kvHeads = 4,
+    .headDim = 256,
+    .window = 4096,
+    .vocab = 262208,
+    .tiedEmbeddings = true};
+
 static constexpr Architecture kArchitectures[] = {
     {.name = "LlamaForCausalLM", .modelType = "llama"},
     {.name = "LLaMAForCausalLM", .modelType = "llama"},
@@ -80,12 +151,127 @@ static constexpr Architecture kArchitectures[] = {
      .attentionNorm = "ln1",
      .mlpNorm = "ln2",
      .hasOwnClass = true},
+    {.name = "MixtralForCausalLM",
+     .modelType = "mixtral",
+     .defaults = kMixtral,
+     .windows = Windows::AllLayers,
+     .biases = Biases::None,
+     .experts = {.count = 8, .topK = 2},
+     .readFamily = readMixtral},
+    {.name = "Qwen2MoeForCausalLM",
+     .modelType = "qwen2_moe",
+     .defaults = kQwen2Moe,
+     .windows = Windows::LastLayers,
+     .biases = Biases::Qkv,
+     .experts = {.count = 60, .topK = 4, .width = 1408, .shared = 5632},
+     .readFamily = readQwenExperts},
+    {.name = "Qwen3ForCausalLM",
+     .modelType = "qwen3",
+     .defaults = kQwen3,
+     .windows = Windows::LastLayers,
+     .biases = Biases::Attention,
+     .qkNorm = QkNorm::PerHead},
+    {.name = "Qwen3MoeForCausalLM",
+     .modelType = "qwen3_moe",
+     .defaults = kQwen3Moe,
+     .windows = Windows::LastLayers,
+     .biases = Biases::Attention,
+     .qkNorm = QkNorm::PerHead,
+     .experts = {.count = 128, .topK = 8, .width = 768},
+     .readFamily = readQwenExperts},
+    {.name = "GptOssForCausalLM",
+     .modelType = "gpt_oss",
+     .defaults = kGptOss,
+     .windows = Windows::InTurn,
+     .biases = Biases::Attention,
+     .windowPeriod = 2,
+     .experts = {.count = 128, .topK = 4},
+     .readFamily = readGptOss},
+    {.name = "DeepseekV2ForCausalLM",
+     .modelType = "deepseek_v2",
+     .defaults = kDeepSeek2,
+     .biases = Biases::Attention,
+     .hasOwnClass = true,
+     .ropeInterleaved = true,
+     .experts = {.count = 64, .topK = 6, .width = 1407, .shared = 2},
+     .readFamily = readDeepSeek2},
+    {.name = "DeepseekV3ForCausalLM",
+     .modelType = "deepseek_v3",
+     .defaults = kDeepSeek3,
+     .biases = Biases::Attention,
+     .hasOwnClass = true,
+     .ropeInterleaved = true,
+     .experts = {.count = 256,
+                 .topK = 8,
+                 .width = 2048,
+                 .shared = 1,
+                 .dense = 3,
+                 .groups = 8,
+                 .keptGroups = 4,
+                 .scale = 2.5,
+                 .renormalises = true},
+     .readFamily = readDeepSeek3},
+    {.name = "DeepseekV3ForCausalLM",
+     .modelType = "kimi_k2",
+     .defaults = kKimi2,
+     .biases = Biases::Attention,
+     .hasOwnClass = true,
+     .ropeInterleaved = true,
+     .experts = {.count = 384,
+                 .topK = 8,
+                 .width = 2048,
+                 .shared = 1,
+                 .dense = 1,
+                 .scale = 2.827,
+                 .renormalises = true},
+     .readFamily = readDeepSeek3},
+    {.name = "Glm4MoeForCausalLM",
+     .modelType = "glm4_moe",
+     .defaults = kGlm4Moe,
+     .biases = Biases::QkvAsStated,
+     .ropeFraction = 0.5,
+     .qkNorm = QkNorm::PerHead,
+     .experts = {.count = 128,
+                 .topK = 8,
+                 .width = 1408,
+                 .shared = 1,
+                 .dense = 1,
+                 .renormalises = true},
+     .readFamily = readGlm},
+    {.name = "MiniMaxM2ForCausalLM",
+     .modelType = "minimax_m2",
+     .defaults = kMiniMax,
+     .biases = Biases::None,
+     .hasOwnClass = true,
+     .qkNorm = QkNorm::WholeRow,
+     .experts = {.count = 256, .topK = 8},
+     .readFamily = readMiniMax},
+    {.name = "Llama4ForCausalLM",
+     .modelType = "llama4_text",
+     .defaults = kLlama4,
+     .biases = Biases::Attention,
+     .ropeInterleaved = true,
+     .qkNorm = QkNorm::Unweighted,
+     .experts = {.count = 16, .topK = 1},
+     .readFamily = readLlama4},
+    {.name = "Gemma3ForCausalLM",
+     .modelType = "gemma3_text",
+     .defaults = kGemma3,
+     .windows = Windows::InTurn,
+     .biases = Biases::Attention,
+     .windowPeriod = 6,
+     .hasLocalRope = true,
+     .qkNorm = QkNorm::PerHead,
+     .gating = model::Gating::GeluTanh,
+     .readFamily = readGemma3},
 };
 
 static std::string supported() {
   SmallVector<StringRef> names;
   for (const Architecture &row : kArchitectures) {
-    names.push_back(row.name);
+    if (!llvm::is_contained(names, row.name)) {
+      names.push_back(row.name);
+    }
   }
   return "; supported: " + listWords(names);
 }
@@ -97,6 +283,18 @@ static const Architecture *findRow(StringRef Architecture::*column,
         return row.*column == value;
       });
   return row == std::end(kArchitectures) ? nullptr : row;
+}
+
+/// The row of that name, and of that type if there is one: two classes may
+/// share a name.
+static const Architecture *findBoth(StringRef name,
+                                    const std::optional<std::string> &type) {
+  for (const Architecture &row : kArchitectures) {
+    if (row.name == name && type && row.modelType == *type) {
+      return &row;
+    }
+  }
+  return findRow(&Architecture::name, name);
 }
 
 /// The one name in "architectures", or null if there is none.
@@ -136,7 +334,10 @@ const Architecture *modelc::findArchitecture(TableReader &config) {
     }
     return row;
   }
-  const Architecture *row = findRow(&Architecture::name, name->string);
+  const Architecture *row = findBoth(name->string, type);
+  if (!row && refuseLater(config)) {
+    return nullptr;
+  }
   if (!row) {
     source.error(name->place,
                  "unsupported architecture \"" + name->string + "\"" +

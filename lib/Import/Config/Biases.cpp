@@ -36,6 +36,13 @@ void modelc::readBiases(TableReader &config, const Architecture &architecture,
     shape.outputBias = read(kOutput, kTomlKeys.attentionBias, false);
     shape.mlpBias = read(kMlp, kTomlKeys.mlpBias, false);
     return;
+  case Biases::QkvAsStated:
+    shape.qkvBias = read(kAttention, kTomlQkvBias, defaults.attentionBias);
+    return;
+  case Biases::Attention:
+    shape.qkvBias = shape.outputBias =
+        read(kAttention, kTomlKeys.attentionBias, defaults.attentionBias);
+    return;
   case Biases::Qkv:
   case Biases::None:
     shape.qkvBias = architecture.biases == Biases::Qkv;

@@ -1,6 +1,7 @@
 //===- HuggingFace.cpp - config.json of a decoder -------------------------===//
 
 #include "lib/Import/Config/Architecture.h"
+#include "lib/Import/Config/HeldTensors.h"
 
 using namespace mlir;
 using namespace modelc;
@@ -11,11 +12,38 @@ static const DecoderKeys kHuggingFaceKeys = {
     "vocab_size",          "rms_norm_eps", "max_position_embeddings",
     "attention_bias",      "mlp_bias",     "tie_word_embeddings"};
 
-/// The one activation of a gated feed-forward that the dialect has.
-static void checkActivation(TableReader &reader) {
+/// What the class puts a gate through, which a file can only repeat.
+static void checkActivation(TableReader &reader,
+                            const Architecture &architecture) {
+  const bool isSilu = architecture.gating == model::Gating::Silu;
   for (StringRef key : {"hidden_act", "hidden_activation"}) {
-    reader.choice(key, {"silu", "swish"}); // two names of one function
+    if (isSilu) {
+      reader.choice(key, {"silu", "swish"}); // two names of one function
+    } else {
+      reader.choice(key, {"gelu_pytorch_tanh"});
+    }
   }
+}
+
+/// Layers that are all alike are said once, and need no list.
+static void flatten(DecoderShape &shape) {
+  if (llvm::none_of(shape.kinds,
+                    [](const LayerKind &kind) { return kind.hasExperts; })) {
+    shape.experts = std::nullopt;
+  }
+  if (!llvm::all_equal(shape.kinds)) {
+    return;
+  }
+  const LayerKind kind = shape.kinds.front();
+  if (kind.rotation != LayerKind::Rotation::Whole) {
+    return;
+  }
+  shape.window = kind.window;
+  shape.chunk = kind.chunk;
+  if (!kind.hasTemperature) {
+    shape.temperature = std::nullopt;
+  }
+  shape.kinds.clear();
 }
 
 /// Everything is computed in bf16; the loader converts other checkpoints.
@@ -47,12 +75,13 @@ static void readElementTypes(Source &source, TableReader &reader,
 
 FailureOr<OwningOpRef<ModuleOp>>
 modelc::importHuggingFace(Source &source, const Node &config, StringRef name) {
-  TableReader reader(source, config, "config.json");
+  const TextModel text = findTextModel(source, config);
+  TableReader reader(source, text.config, "config.json");
   const Architecture *architecture = findArchitecture(reader);
   if (!architecture) {
     return failure();
   }
-  checkActivation(reader);
+  checkActivation(reader, *architecture);
   readQuantisation(reader);
   DecoderShape shape =
       readDecoder(reader, kHuggingFaceKeys, architecture->defaults);
@@ -64,12 +93,23 @@ modelc::importHuggingFace(Source &source, const Node &config, StringRef name) {
     shape.attentionNorm = architecture->attentionNorm.str();
     shape.mlpNorm = architecture->mlpNorm.str();
   }
-  readRotation(reader, architecture->defaults, shape);
-  shape.window = readWindow(reader, *architecture, shape);
+  shape.root = text.isInside ? "language_model." : "";
+  shape.qkNorm = architecture->qkNorm;
+  shape.gating = architecture->gating;
+  readRotation(reader, *architecture, shape);
+  readWindows(reader, *architecture, shape);
+  if (architecture->readFamily) {
+    architecture->readFamily(reader, *architecture, shape);
+  }
+  flatten(shape);
   checkOtherKeys(reader, *architecture);
   if (source.failed) {
     return failure();
   }
-  return buildDecoder(source.context, shape,
-                      reader.where(kHuggingFaceKeys.layers));
+  FailureOr<OwningOpRef<ModuleOp>> module = buildDecoder(
+      source.context, shape, reader.where(kHuggingFaceKeys.layers));
+  if (failed(module) || failed(holdTensors(**module, source))) {
+    return failure();
+  }
+  return module;
 }

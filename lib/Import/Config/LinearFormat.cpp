@@ -1,14 +1,17 @@
 //===- LinearFormat.cpp - What a checkpoint says of its linears -----------===//
 //
-// Three formats that the loader reads:
+// Formats that linears are multiplied in:
 //
 //   nvfp4      ModelOpt: "quant_algo": "NVFP4", four bits in groups of 16
 //   fp8_block  DeepSeek, Qwen: "quant_method": "fp8" with "weight_block_size"
 //   fp8        compressed-tensors: "format": "float-quantized", eight bits with
-//              a scale for each output or each tensor, inputs of each token
+//              a scale for each output or each tensor, inputs of each token;
+//              ModelOpt: "quant_algo": "FP8", a scale for each tensor
+//   mxfp4      gpt-oss, Quark, compressed-tensors: four bits in blocks of 32
 //
-// In all of them the linears of layers are quantised and nothing else is. Every
-// key is one that is asked for here, or a mistake.
+// and integers of four bits, which are converted. Which linears are quantised
+// and which are not, a list says (HeldTensors.cpp). Every key is one that is
+// asked for here, or a mistake.
 //
 //===----------------------------------------------------------------------===//
 
@@ -43,35 +46,23 @@ static void forEachName(TableReader &table, StringRef key,
   }
 }
 
-/// The head stays as it is, and nothing else does.
-static void checkIgnored(TableReader &table, StringRef key) {
-  static constexpr StringRef kHeads[] = {kHead, "re:.*lm_head",
-                                         "re:.*lm_head.*"};
-  bool hasHead = false;
-  forEachName(table, key, [&](const Node &name) {
-    if (!llvm::is_contained(kHeads, name.string)) {
-      table.getSource().error(name.place, "expected only \"" + kHead +
-                                              "\" not to be quantised, got \"" +
-                                              name.string + "\"");
-    }
-    hasHead = true;
-  });
+/// The patterns of a list of what is not quantised.
+static std::vector<std::string> readKept(TableReader &table, StringRef key) {
+  std::vector<std::string> kept;
+  forEachName(table, key,
+              [&](const Node &name) { kept.push_back(name.string); });
+  return kept;
+}
+
+/// The same where the head must be among them: it is never in few bits.
+static std::vector<std::string> readIgnored(TableReader &table, StringRef key) {
+  std::vector<std::string> kept = readKept(table, key);
+  const bool hasHead = llvm::any_of(
+      kept, [](StringRef pattern) { return pattern.contains(kHead); });
   if (!hasHead && !table.getSource().failed) {
     table.error(key, "expected \"" + kHead + "\" among what is not quantised");
   }
-}
-
-/// Norms and embeddings stay as they are too, said or not.
-static void checkKept(TableReader &table, StringRef key) {
-  forEachName(table, key, [&](const Node &name) {
-    StringRef word = name.string;
-    if (word != kHead && !word.ends_with("norm") &&
-        !word.ends_with("embed_tokens")) {
-      table.getSource().error(
-          name.place, "expected only norms, embeddings and \"" + kHead +
-                          "\" not to be quantised, got \"" + word + "\"");
-    }
-  });
+  return kept;
 }
 
 //===----------------------------------------------------------------------===//
@@ -169,34 +160,26 @@ static void checkGroups(TableReader &table, ArrayRef<Numbers> wanted,
 
 static constexpr int64_t kFineBlock = 16;
 
-static StringRef readFourBits(TableReader &table) {
+static HeldFormat readFourBits(TableReader &table) {
   static constexpr StringRef kOfGroups[] = {"tensor_group", "group"};
   const Numbers numbers[] = {
       {"weights", 4, kFineBlock, /*isDynamic=*/false, kOfGroups},
       {"input_activations", 4, kFineBlock, /*isDynamic=*/false, kOfGroups}};
   // Of the table in config.json, and of hf_quant_config.json.
-  checkIgnored(table,
-               table.has("exclude_modules") ? "exclude_modules" : "ignore");
+  HeldFormat held = {"nvfp4", ".weight", ".weight_scale", ".weight_scale_2"};
+  held.kept = readIgnored(
+      table, table.has("exclude_modules") ? "exclude_modules" : "ignore");
   checkGroupSize(table, kFineBlock);
   checkGroups(table, numbers, {});
-  return "nvfp4";
+  return held;
 }
 
 /// Two names of one format of compressed-tensors.
 static constexpr StringRef kRowFormats[] = {"float-quantized",
                                             "naive-quantized"};
 
-static StringRef readRows(TableReader &table) {
-  static constexpr StringRef kOfWeights[] = {"channel", "tensor"},
-                             kOfInputs[] = {"token"};
-  const Numbers numbers[] = {
-      {"weights", 8, 0, /*isDynamic=*/false, kOfWeights},
-      {"input_activations", 8, 0, /*isDynamic=*/true, kOfInputs}};
-  checkIgnored(table, "ignore");
-  if (!table.has(kGroups)) {
-    table.error(kGroups, "expected a table \"" + kGroups + "\"");
-  }
-  checkGroups(table, numbers, kRowFormats);
+/// Keys of compressed-tensors that say nothing of the numbers.
+static void checkWriter(TableReader &table) {
   table.choice("quantization_status", {"compressed", "frozen"});
   for (StringRef key : {"sparsity_config", "transform_config"}) {
     const Node *other = table.table(key);
@@ -207,17 +190,33 @@ static StringRef readRows(TableReader &table) {
   for (StringRef key : {"version", "global_compression_ratio"}) {
     table.know(key); // of whom wrote it, and how much smaller it became
   }
-  return "fp8";
 }
 
-static StringRef readBlocks(TableReader &table) {
+static HeldFormat readRows(TableReader &table) {
+  static constexpr StringRef kOfWeights[] = {"channel", "tensor"},
+                             kOfInputs[] = {"token"};
+  const Numbers numbers[] = {
+      {"weights", 8, 0, /*isDynamic=*/false, kOfWeights},
+      {"input_activations", 8, 0, /*isDynamic=*/true, kOfInputs}};
+  HeldFormat held = {"fp8", ".weight", ".weight_scale"};
+  held.kept = readIgnored(table, "ignore");
+  if (!table.has(kGroups)) {
+    table.error(kGroups, "expected a table \"" + kGroups + "\"");
+  }
+  checkGroups(table, numbers, kRowFormats);
+  checkWriter(table);
+  return held;
+}
+
+static HeldFormat readBlocks(TableReader &table) {
+  HeldFormat held = {"fp8_block", ".weight", ".weight_scale_inv"};
   table.choice("activation_scheme", {"dynamic"});
   table.choice("fmt", {"e4m3", "float8_e4m3fn"});
   table.choice("scale_fmt", {"float"});
   for (StringRef key : {"modules_to_not_convert", "ignored_layers"}) {
-    checkKept(table, key);
+    llvm::append_range(held.kept, readKept(table, key));
   }
-  return "fp8_block";
+  return held;
 }
 
 static bool isSquare(const Node *size) {
@@ -228,25 +227,126 @@ static bool isSquare(const Node *size) {
 }
 
 static void refuseOther(TableReader &table, StringRef key) {
-  table.error(key,
-              "expected a checkpoint that is not quantised, or by ModelOpt to "
-              "NVFP4, or to fp8 with a \"weight_block_size\" of [128, 128] or "
-              "by compressed-tensors with scales of tokens; take the original "
-              "one and quantise with --weights=fp8");
+  table.error(
+      key, "expected a checkpoint that is not quantised, or in a format that "
+           "is known: fp8 or NVFP4 of ModelOpt, fp8 in blocks of [128, 128], "
+           "MXFP4 of gpt-oss or Quark, or one of compressed-tensors; take "
+           "the original one and quantise with --weights=fp8");
 }
 
-StringRef modelc::readLinearFormat(TableReader &table) {
+/// gpt-oss: experts in blocks, and scales beside them.
+static HeldFormat readExpertBlocks(TableReader &table) {
+  HeldFormat held = {"mxfp4", "_blocks", "_scales"};
+  held.kept = readKept(table, "modules_to_not_convert");
+  // Attention and what is not an expert have no blocks, said or not.
+  held.kept.push_back("self_attn");
+  return held;
+}
+
+namespace {
+/// A format of compressed-tensors that packs numbers of four bits.
+struct Packed {
+  StringRef name, word, type;
+  int64_t group;
+  StringRef divisor;
+};
+} // namespace
+
+static constexpr Packed kPacked[] = {
+    {"nvfp4-pack-quantized", "nvfp4", "float", 16, ".weight_global_scale"},
+    {"mxfp4-pack-quantized", "mxfp4", "float", 32, ""},
+    {"pack-quantized", kIntegers, "int", 32, ""}};
+
+static HeldFormat readPacked(TableReader &table, const Packed &packed) {
+  Source &source = table.getSource();
+  HeldFormat held = {packed.word.str(),    ".weight_packed",
+                     ".weight_scale",      "",
+                     packed.divisor.str(), readIgnored(table, "ignore")};
+  checkWriter(table);
+  const Node *groups = table.table(kGroups);
+  if (!groups || groups->members.size() != 1 ||
+      !groups->members.front().value.isTable()) {
+    table.error(kGroups,
+                "expected one table, of all linears, in \"" + kGroups + "\"");
+    return held;
+  }
+  const Node *weights = groups->members.front().value.find("weights");
+  if (!weights || !weights->isTable()) {
+    table.error(kGroups, "expected a table \"weights\" in \"" +
+                             groups->members.front().key + "\"");
+    return held;
+  }
+  TableReader numbers(source, *weights, "\"weights\"");
+  if (numbers.requirePositive("num_bits") != 4 && !source.failed) {
+    numbers.error("num_bits", "expected weights of 4 bits");
+  }
+  numbers.requireChoice("type", {packed.type});
+  checkGroupSize(numbers, packed.group);
+  return held;
+}
+
+/// Quark: blocks of 32 with a power of two.
+static HeldFormat readQuark(TableReader &table) {
+  Source &source = table.getSource();
+  HeldFormat held = {"mxfp4", ".weight", ".weight_scale"};
+  held.kept = readKept(table, "exclude");
+  const Node *all = table.table("global_quant_config");
+  const Node *weight = all ? all->find("weight") : nullptr;
+  if (!weight || !weight->isTable()) {
+    table.error("global_quant_config",
+                "expected a table \"weight\" in \"global_quant_config\"");
+    return held;
+  }
+  TableReader numbers(source, *weight, "\"weight\"");
+  numbers.requireChoice("dtype", {"fp4", "mxfp4"});
+  numbers.choice("scale_format", {"e8m0"});
+  checkGroupSize(numbers, model::kScaledBlock);
+  const Node *layers = table.table("layer_quant_config");
+  if (layers && !layers->members.empty()) {
+    table.error("layer_quant_config", "expected linears in one format, got "
+                                      "others in \"layer_quant_config\"");
+  }
+  for (const Member *member : table.others()) {
+    table.know(member->key); // how it was found, and what exports of it are
+  }
+  return held;
+}
+
+/// ModelOpt, eight bits with a scale for each tensor.
+static HeldFormat readTensors(TableReader &table) {
+  HeldFormat held = {"fp8", ".weight", ".weight_scale"};
+  held.kept = readIgnored(
+      table, table.has("exclude_modules") ? "exclude_modules" : "ignore");
+  table.know("group_size");
+  static constexpr StringRef kOf[] = {"tensor"};
+  const Numbers numbers[] = {
+      {"weights", 8, 0, /*isDynamic=*/false, kOf},
+      {"input_activations", 8, 0, /*isDynamic=*/false, kOf}};
+  checkGroups(table, numbers, {});
+  return held;
+}
+
+std::optional<HeldFormat> modelc::readLinearFormat(TableReader &table) {
   // hf_quant_config.json is of one maker, and does not say of which.
   const std::string method = table.string(kMethod).value_or("modelopt");
   const std::string algorithm = table.string(kAlgorithm).value_or("");
   table.know("producer");
   if (table.getSource().failed) {
-    return "";
+    return std::nullopt;
   }
   if (method == "modelopt" && algorithm.empty()) {
     table.know("group_size");
     table.know("exclude_modules");
-    return ""; // caches alone
+    return std::nullopt; // caches alone
+  }
+  if (method == "mxfp4") {
+    return readExpertBlocks(table);
+  }
+  if (method == "quark") {
+    return readQuark(table);
+  }
+  if (method == "modelopt" && algorithm == "FP8") {
+    return readTensors(table);
   }
   if (method == "modelopt" && algorithm == "NVFP4") {
     return readFourBits(table);
@@ -259,9 +359,14 @@ StringRef modelc::readLinearFormat(TableReader &table) {
       llvm::is_contained(kRowFormats, format)) {
     return readRows(table);
   }
+  for (const Packed &packed : kPacked) {
+    if (method == "compressed-tensors" && format == packed.name) {
+      return readPacked(table, packed);
+    }
+  }
   refuseOther(table, method == "modelopt"  ? kAlgorithm
                      : method == "fp8"     ? kBlocks
                      : table.has("format") ? StringRef("format")
                                            : kMethod);
-  return "";
+  return std::nullopt;
 }

@@ -55,6 +55,8 @@ static constexpr StringRef kWithoutEffect[] = {
     "gradient_checkpointing",
     "output_router_logits",
     "router_aux_loss_coef",
+    "aux_loss_alpha",
+    "seq_aux",
     "z_loss",
     "use_mtp_loss",
     // Into how many summands the trainer cut its products.
@@ -219,6 +221,9 @@ static bool isOpen(const Node &value) {
 
 static void checkFeature(TableReader &config, const Feature &feature,
                          const Architecture &architecture) {
+  if (config.wasAsked(feature.key)) {
+    return; // a family that has it
+  }
   const Node *value = config.find(feature.key);
   if (value && !isOff(*value, feature.off)) {
     config.error(feature.key, "unsupported key \"" + feature.key +

@@ -63,14 +63,25 @@ static void setCache(Source &source, const Wishes &wishes, Place place,
 static void readTable(TableReader &table, const Wishes &wishes, Place place) {
   Source &source = table.getSource();
   CacheScheme scheme = readCacheScheme(table, !wishes.cache.empty());
-  StringRef weights = readLinearFormat(table);
+  std::optional<HeldFormat> held = readLinearFormat(table);
   if (source.failed) {
     return;
   }
   table.rejectOthers();
-  if (!source.weights && !(weights.empty() && scheme.word.empty())) {
+  const bool isMultiplied = held && held->format != kIntegers;
+  const std::string weights = isMultiplied ? held->format : "";
+  if (!source.weights && (held || !scheme.word.empty())) {
     return source.error(place, "expected a checkpoint that is not quantised; "
                                "take its config.json without this table");
+  }
+  if (held) {
+    source.held = held;
+  }
+  if (held && !isMultiplied) {
+    source.weightsPlace = source.location(place);
+    source.file.note(source.notes, place,
+                     "the checkpoint holds integers of 4 bits; they are "
+                     "converted when they are loaded");
   }
   if (!weights.empty()) {
     setWeights(source, wishes, place, weights);
@@ -106,6 +117,9 @@ static void readSidecar(Source &source, const Wishes &wishes) {
   source.failed |= other.failed;
   if (other.weightsPlace) {
     source.weightsPlace = other.weightsPlace;
+  }
+  if (other.held) {
+    source.held = other.held;
   }
 }
 

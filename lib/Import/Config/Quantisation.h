@@ -7,10 +7,13 @@
 
 namespace modelc {
 
-/// The word of --weights that is the format of the linears, or empty where they
-/// are not quantised. `table` is a "quantization_config", or what
-/// hf_quant_config.json has.
-llvm::StringRef readLinearFormat(TableReader &table);
+/// A format that is converted when it is loaded: integers of 4 bits.
+inline constexpr llvm::StringLiteral kIntegers = "int4";
+
+/// How linears are held, or nothing where they are not quantised; its format is
+/// a word of --weights, or `kIntegers`. `table` is a "quantization_config", or
+/// what hf_quant_config.json has.
+std::optional<HeldFormat> readLinearFormat(TableReader &table);
 
 /// What such a table says of the KV cache.
 struct CacheScheme {

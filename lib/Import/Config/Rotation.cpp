@@ -3,17 +3,22 @@
 // Older files state "rope_theta" and, where frequencies are stretched, a table
 // "rope_scaling" with the "type" or "rope_type". Newer ones state all of it in
 // "rope_parameters". transformers takes either table for the other, moves what
-// stands beside it into it, and so do we; what stands in both must agree.
+// stands beside it into it, and so do we; what stands in both must agree. How
+// frequencies are stretched is read in Stretching.cpp.
 //
 //===----------------------------------------------------------------------===//
 
 #include "lib/Import/Config/Architecture.h"
+
+#include <cmath>
 
 using namespace mlir;
 using namespace modelc;
 
 static constexpr StringRef kTheta = "rope_theta",
                            kFraction = "partial_rotary_factor",
+                           kColumns = "rotary_dim", kWhole = "full_attention",
+                           kLocal = "sliding_attention",
                            kOriginal = "original_max_position_embeddings";
 
 /// The table of either name, or null.
@@ -29,9 +34,8 @@ static const Node *findTable(TableReader &config, StringRef &key) {
   return found && !found->members.empty() ? found : nullptr;
 }
 
-/// What the config and its table both state must be one number.
-static std::optional<double> agree(TableReader &config, TableReader &inner,
-                                   StringRef key) {
+std::optional<double> modelc::agree(TableReader &config, TableReader &inner,
+                                    StringRef key) {
   std::optional<double> outside = config.number(key);
   std::optional<double> inside = inner.number(key);
   if (outside && inside && *outside != *inside) {
@@ -51,61 +55,67 @@ static void readTheta(TableReader &config, TableReader &inner,
                      kTheta, {defaults.ropeTheta, "rope.theta", defaults.why});
 }
 
-static void checkFraction(TableReader &config, TableReader &inner) {
-  std::optional<double> fraction = agree(config, inner, kFraction);
-  if (fraction && *fraction != 1) {
+/// How many columns of a head are turned: all, a part of them, or so many.
+static void readFraction(TableReader &config, TableReader &inner,
+                         const Architecture &architecture,
+                         DecoderShape &shape) {
+  std::optional<double> stated = agree(config, inner, kFraction);
+  const double fraction = stated.value_or(architecture.ropeFraction);
+  const int64_t columns = config.positive(kColumns).value_or(
+      std::llround(fraction * double(shape.headDim)));
+  if (columns < 1 || columns > shape.headDim || columns % 2 != 0) {
     TableReader &at = inner.has(kFraction) ? inner : config;
-    at.error(kFraction, "expected a \"" + kFraction +
-                            "\" of 1, all of each head rotated, got " +
-                            exactReal(*fraction));
+    at.error(config.has(kColumns) ? kColumns : kFraction,
+             "expected an even number of the " + Twine(shape.headDim) +
+                 " columns of a head to be turned, got " + Twine(columns));
+    return;
   }
+  shape.ropeRotated = columns == shape.headDim ? 0 : columns;
 }
 
-/// Whether frequencies are stretched as Llama 3 does; no other way is known.
-static bool isStretched(TableReader &inner) {
-  static constexpr StringRef kKinds[] = {"default", "llama3"};
-  std::optional<size_t> kind = inner.choice("rope_type", kKinds);
-  std::optional<size_t> legacy = inner.choice("type", kKinds);
-  if (kind && legacy && *kind != *legacy) {
-    inner.error("type", "expected \"type\" and \"rope_type\" to agree, got \"" +
-                            kKinds[*legacy] + "\" and \"" + kKinds[*kind] +
-                            "\"");
+/// What layers with a window turn by, where they have a table of their own.
+static void readLocal(TableReader &table, DecoderShape &shape) {
+  const Node *local = table.table(kLocal);
+  if (!local) {
+    return;
   }
-  if (!kind && !legacy && !inner.getSource().failed &&
-      !inner.others().empty()) {
-    inner.error("rope_type", "expected \"rope_type\" beside \"" +
-                                 inner.others().front()->key +
-                                 "\": " + listWords(kKinds));
-  }
-  return (kind ? kind : legacy) == 1;
+  TableReader inner(table.getSource(), *local, ("\"" + kLocal + "\"").str());
+  shape.localTheta = inner.number(kTheta).value_or(shape.localTheta);
+  inner.choice("rope_type", {"default"});
+  inner.rejectOthers();
 }
 
-static void readKind(TableReader &config, TableReader &inner,
-                     DecoderShape &shape) {
-  const bool stretched = isStretched(inner);
-  // Some write it beside the table, which is then its place.
-  std::optional<double> original = agree(config, inner, kOriginal);
-  if (stretched && !inner.getSource().failed) {
-    TableReader &at = original && !inner.has(kOriginal) ? config : inner;
-    shape.ropeScaling =
-        readLlama3Scaling(inner, at, kOriginal, shape.options.maxContext);
+/// The table of layers that see all keys; that of others is read here.
+static const Node *findWhole(TableReader &config, const Node *table,
+                             StringRef &key, DecoderShape &shape) {
+  if (!table || !table->find(kWhole)) {
+    return table;
   }
-  if (!inner.getSource().failed) {
-    inner.rejectOthers();
-  }
+  TableReader both(config.getSource(), *table, ("\"" + key + "\"").str());
+  readLocal(both, shape);
+  const Node *whole = both.table(kWhole);
+  both.rejectOthers();
+  key = kWhole;
+  return whole;
 }
 
-void modelc::readRotation(TableReader &config, const DecoderDefaults &defaults,
+void modelc::readRotation(TableReader &config, const Architecture &architecture,
                           DecoderShape &shape) {
   Source &source = config.getSource();
   StringRef key;
   const Node empty;
   const Node *table = findTable(config, key);
+  if (architecture.hasLocalRope) {
+    table = findWhole(config, table, key, shape);
+  }
   TableReader inner(source, table ? *table : empty, ("\"" + key + "\"").str());
-  readTheta(config, inner, defaults, shape);
-  checkFraction(config, inner);
+  shape.ropeInterleaved = architecture.ropeInterleaved;
+  readTheta(config, inner, architecture.defaults, shape);
+  if (shape.headDim > 0 && !source.failed) {
+    readFraction(config, inner, architecture, shape);
+  }
   if (table) {
-    readKind(config, inner, shape);
+    readStretching(config, inner, shape);
   } else {
     config.positive(kOriginal);
   }

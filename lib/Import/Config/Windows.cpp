@@ -8,6 +8,7 @@ using namespace modelc;
 static constexpr StringRef kTypes = "layer_types", kWindow = "sliding_window";
 static constexpr StringRef kFull = "full_attention",
                            kSliding = "sliding_attention";
+static constexpr StringRef kPeriod = "sliding_window_pattern";
 
 /// The window that is stated, or the default, and not switched off. Values are
 /// checked either way.
@@ -42,7 +43,8 @@ static bool hasWindow(Source &source, const Node &type, bool isStated) {
   }
   if (type.string != kSliding) {
     source.error(type.place, "unsupported layer type \"" + type.string +
-                                 "\"; supported: \"" + kFull + "\"");
+                                 "\"; supported: \"" + kFull + "\" and \"" +
+                                 kSliding + "\"");
   } else if (!isStated) {
     source.error(type.place, "expected a \"" + kWindow +
                                  "\" in use for a layer of type \"" + kSliding +
@@ -51,70 +53,84 @@ static bool hasWindow(Source &source, const Node &type, bool isStated) {
   return true;
 }
 
-/// How many layers "layer_types" gives the window.
-static int64_t countTypes(TableReader &config, const Node &types,
-                          const DecoderShape &shape, bool isStated) {
+/// Which layers "layer_types" gives the window.
+static std::vector<bool> readTypes(TableReader &config, const Node &types,
+                                   const DecoderShape &shape, bool isStated) {
   Source &source = config.getSource();
+  std::vector<bool> slide(shape.layers);
   if (types.items.size() != uint64_t(shape.layers)) {
     config.error(kTypes, "expected an array of " + Twine(shape.layers) +
                              " types, one for each layer, got " +
                              Twine(types.items.size()));
-    return 0;
+    return slide;
   }
-  int64_t count = 0;
-  for (const Node &type : types.items) {
-    count += hasWindow(source, type, isStated);
+  for (auto [i, type] : llvm::enumerate(types.items)) {
+    slide[i] = hasWindow(source, type, isStated);
     if (source.failed) {
       break;
     }
   }
-  return count;
+  return slide;
 }
 
 /// The same by the architecture's own rule.
-static int64_t countByRule(TableReader &config, Windows rule, int64_t full,
-                           const DecoderShape &shape) {
-  switch (rule) {
-  case Windows::Unknown:
+static std::vector<bool> byRule(TableReader &config,
+                                const Architecture &architecture,
+                                const DecoderShape &shape) {
+  std::vector<bool> slide(shape.layers);
+  const int64_t full = config.natural("max_window_layers")
+                           .value_or(architecture.defaults.fullLayers);
+  const int64_t period =
+      config.positive(kPeriod).value_or(architecture.windowPeriod);
+  for (int64_t i = 0; i < shape.layers; ++i) {
+    switch (architecture.windows) {
+    case Windows::Unknown:
+      break;
+    case Windows::AllLayers:
+      slide[i] = true;
+      break;
+    case Windows::LastLayers:
+      slide[i] = i >= full;
+      break;
+    case Windows::InTurn:
+      slide[i] = (i + 1) % period != 0;
+      break;
+    }
+  }
+  return slide;
+}
+
+/// A window that would change something needs a rule.
+static void checkRule(TableReader &config, const Architecture &architecture,
+                      const DecoderShape &shape) {
+  if (architecture.windows == Windows::Unknown) {
     config.error(kWindow, "expected \"" + kWindow + "\" of at least the " +
                               Twine(shape.options.maxContext) +
                               " tokens of the context, or null: engines "
                               "disagree which layers it is of; a TOML file can "
                               "say window = ... for all");
-    return 0;
-  case Windows::AllLayers:
-    return shape.layers;
-  case Windows::LastLayers:
-    return shape.layers - std::min(shape.layers, full);
   }
-  llvm_unreachable("all rules are listed");
 }
 
-int64_t modelc::readWindow(TableReader &config,
-                           const Architecture &architecture,
-                           const DecoderShape &shape) {
+void modelc::readWindows(TableReader &config, const Architecture &architecture,
+                         DecoderShape &shape) {
   std::optional<int64_t> size = readSize(config, architecture);
-  const int64_t full = config.natural("max_window_layers")
-                           .value_or(architecture.defaults.fullLayers);
   const Node *types = config.array(kTypes);
+  const std::vector<bool> ruled = byRule(config, architecture, shape);
+  shape.kinds.assign(shape.layers, {});
   if (config.getSource().failed) {
-    return 0;
+    return;
   }
   const bool isShort = size && *size < shape.options.maxContext;
-  int64_t layers = 0;
-  if (types) {
-    layers = countTypes(config, *types, shape, size.has_value());
-  } else if (isShort) {
-    layers = countByRule(config, architecture.windows, full, shape);
+  if (isShort && !types) {
+    checkRule(config, architecture, shape);
   }
-  if (!isShort || layers == 0 || config.getSource().failed) {
-    return 0;
+  const std::vector<bool> slide =
+      types ? readTypes(config, *types, shape, size.has_value()) : ruled;
+  for (auto [kind, slides] : llvm::zip_equal(shape.kinds, slide)) {
+    kind.window = slides && isShort ? *size : 0;
+    if (slides && architecture.hasLocalRope) {
+      kind.rotation = LayerKind::Rotation::Local;
+    }
   }
-  if (layers != shape.layers) {
-    config.error(types ? kTypes : kWindow,
-                 "expected a window of all layers or of none, got one of " +
-                     Twine(layers) + " in " + Twine(shape.layers));
-    return 0;
-  }
-  return *size;
 }

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Kernels/Graph/Lowering.h"
+#include "lib/Kernels/Graph/Missing.h"
 #include "lib/Kernels/Kernels.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -100,7 +101,7 @@ static FailureOr<func::FuncOp> planOf(model::GraphOp graph, Library &library) {
     return graph.emitError(
         "expected a graph of one phase, got one of none; try model-bind");
   }
-  if (failed(verifyStated(graph))) {
+  if (failed(refuseMissing(graph)) || failed(verifyStated(graph))) {
     return failure();
   }
   Lowering in(graph, library);

@@ -1,0 +1,118 @@
+//===- Missing.cpp - What no kernel computes yet, said at its op ----------===//
+//
+// The model dialect says more than kernels compute. Such a graph is refused
+// before anything is chosen or built for it; that it can be printed, sharded
+// and counted is said too.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Kernels/Graph/Missing.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace modelc;
+
+static StringRef missingOf(model::NormOp op) {
+  if (!op.getWeight()) {
+    return "a norm without a weight";
+  }
+  if (op.getHeadDim()) {
+    return "a norm of each head";
+  }
+  return op.getNormed()    ? "a norm of some columns"
+         : op.getOnePlus() ? "a norm whose weights are 1 more"
+                           : "";
+}
+
+static StringRef missingOf(model::RopeOp op) {
+  if (op.getYarn() || op.getStretched()) {
+    return "RoPE that is stretched in this way";
+  }
+  return op.getRotated()       ? "RoPE of a part of each head"
+         : op.getInterleaved() ? "RoPE of neighbouring columns"
+                               : "";
+}
+
+static StringRef missingOf(model::AttentionOp op) {
+  if (op.getSink()) {
+    return "attention with sinks";
+  }
+  if (op.getChunk()) {
+    return "attention in chunks";
+  }
+  return op.getScale()         ? "attention with a scale of its own"
+         : op.getSoftCap()     ? "attention with a cap of scores"
+         : op.getTemperature() ? "attention with a temperature"
+                               : "";
+}
+
+static StringRef missingOf(model::LayersOp op) {
+  return op.getStep() > 1 ? "layers of several kinds in turn" : "";
+}
+
+/// Whether the loader of packages reads the tensors by the names that the
+/// checkpoint gives them, as numbers of few bits.
+static bool isLoaded(model::WeightOp op) {
+  std::optional<model::HeldAttr> held = op.getHeld();
+  if (!held) {
+    return true;
+  }
+  static constexpr StringRef kFormats[] = {"fp8", "fp8_block", "nvfp4"};
+  const bool isScale =
+      op.getChannelScale() || op.getBlockScale() || op.getTensorScale();
+  const bool isNarrow = op.getType().getElementTypeBitWidth() <= 8;
+  return (isScale || isNarrow) && held->getData().getValue() == ".weight" &&
+         llvm::is_contained(kFormats, held->getFormat().getValue());
+}
+
+/// What of the op has no kernel, in words; empty: nothing.
+static StringRef missingOf(Operation *op) {
+  return llvm::TypeSwitch<Operation *, StringRef>(op)
+      .Case<model::NormOp, model::RopeOp, model::AttentionOp, model::LayersOp>(
+          [](auto known) { return missingOf(known); })
+      .Case([](model::EmbedOp embed) {
+        return embed.getTimes() ? StringRef("an embedding times a number") : "";
+      })
+      .Case([](model::SwigluOp swiglu) {
+        return swiglu.getGating() == model::Gating::Silu ? StringRef()
+                                                         : "a gate of GELU";
+      })
+      .Case([](model::RouteOp) { return "the choice of experts"; })
+      .Case([](model::ExpertsOp) { return "experts"; })
+      .Case([](model::GateOp) { return "a gate of what experts make"; })
+      .Case(
+          [](model::ConcatOp) { return "columns of two values side by side"; })
+      .Case<model::LatentAppendOp, model::LatentAttentionOp>(
+          [](Operation *) { return "latent attention"; })
+      .Default([](Operation *) { return StringRef(); });
+}
+
+static LogicalResult refuseOps(model::GraphOp graph) {
+  WalkResult walk = graph.walk<WalkOrder::PreOrder>([](Operation *op) {
+    StringRef missing = missingOf(op);
+    if (missing.empty()) {
+      return WalkResult::advance();
+    }
+    op->emitError("no kernel computes ")
+        << missing << " yet, as '" << op->getName()
+        << "' asks for; --emit=model prints the graph";
+    return WalkResult::interrupt();
+  });
+  return failure(walk.wasInterrupted());
+}
+
+LogicalResult kernels::refuseMissing(model::GraphOp graph) {
+  if (failed(refuseOps(graph))) {
+    return failure();
+  }
+  WalkResult walk = graph.walk([](model::WeightOp weight) {
+    if (isLoaded(weight)) {
+      return WalkResult::advance();
+    }
+    weight->emitError("no loader reads tensors in this format yet, ")
+        << weight.getHeldAttr() << "; --emit=model prints the graph";
+    return WalkResult::interrupt();
+  });
+  return failure(walk.wasInterrupted());
+}
