@@ -1,7 +1,6 @@
-// RUN: modelc-opt %s --split-input-file --model-quantise=weights=mxfp4 | FileCheck %s --check-prefix=QUANTISED
-// RUN: modelc-opt %s --split-input-file --model-shard=tp=2 | FileCheck %s --check-prefix=TENSOR
-// RUN: modelc-opt %s --split-input-file --model-shard=ep=4 | FileCheck %s --check-prefix=EXPERT
-// RUN: modelc-opt %s --split-input-file --model-bind=phase=decode | FileCheck %s --check-prefix=DECODE
+// RUN: modelc-opt %s --model-quantise=weights=mxfp4 | FileCheck %s --check-prefix=QUANTISED
+// RUN: modelc-opt %s --model-shard=tp=2 | FileCheck %s --check-prefix=TENSOR
+// RUN: modelc-opt %s --model-shard=ep=4 | FileCheck %s --check-prefix=EXPERT
 
 // Experts have few bits, and so have what they meet; the router stays as it is. Ranks of tp have columns of each
 // expert, of ep whole experts, for the tokens of all ranks.
@@ -34,7 +33,3 @@ model.graph @experts(%x: tensor<?x64xbf16>) -> tensor<?x64xbf16> {
   %z = model.add %x, %y : tensor<?x64xbf16>
   model.return %z : tensor<?x64xbf16>
 }
-
-// A decode step multiplies queries by what expands keys, a prefill expands them.
-// DECODE-LABEL: model.graph @experts
-// DECODE-NOT: absorbed
