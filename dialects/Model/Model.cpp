@@ -1,6 +1,7 @@
 //===- Model.cpp - Dialect, types and attributes --------------------------===//
 
 #include "dialects/Model/Model.h"
+#include "dialects/Model/NumberFormats.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -44,13 +45,11 @@ bool modelc::model::isEightBit(Type elementType) {
 }
 
 int64_t modelc::model::getScaledBlock(Type scaleType) {
-  return scaleType.isF32()                  ? kScaledGroup
-         : isa<Float8E4M3FNType>(scaleType) ? kScaledBlock / 2
-                                            : kScaledBlock;
+  return formatOfScale(scaleType)->block;
 }
 
 int64_t modelc::model::getScaledRows(int64_t rows, Type scaleType) {
-  return scaleType.isF32() ? llvm::divideCeil(rows, kScaledGroup) : rows;
+  return formatOfScale(scaleType)->scaledRows(rows);
 }
 
 bool modelc::model::hasFewBits(Type elementType) {

@@ -3,7 +3,6 @@
 #include "lib/Driver/Stages.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/MathExtras.h"
 #include <set>
 
@@ -153,12 +152,8 @@ static FitResult fitOf(const Report &report, const ModelFacts &model,
   choices.tensorParallel = options.tensorParallel;
   choices.maxTensorParallel = model.maxTensorParallel;
   choices.cacheShards = choices.maxTensorParallel;
-  choices.weightBits = llvm::StringSwitch<int>(options.weights)
-                           .Cases({"mxfp4", "nvfp4"}, 4)
-                           .Case("mxfp6", 6)
-                           .Cases({"fp8", "fp8_block", "mxfp8"}, 8)
-                           .Default(16);
-  choices.cacheBits = options.cache == "fp8" ? 8 : 16;
+  choices.weightBits = model::formatOf(options.weights)->bits;
+  choices.cacheBits = model::formatOf(options.cache)->bits;
   return fit(needs, served(options.workload), choices, target);
 }
 

@@ -8,19 +8,15 @@
 using namespace mlir;
 using namespace modelc;
 
-static Precision precisionOf(llvm::StringRef word) {
-  return precisionNamed(word).value_or(Precision::Bf16);
-}
-
 static void buildModelPipeline(OpPassManager &manager, model::Phase phase,
                                const CompileOptions &options) {
   // Quantise before sharding: the scales of a weight are those of the whole
   // tensor, whichever part of it a rank holds.
   ModelQuantiseOptions quantise;
-  quantise.weights = precisionOf(options.weights);
-  quantise.inputs = precisionOf(options.activations);
-  quantise.kv = precisionOf(options.cache);
-  quantise.queries = precisionOf(options.queries);
+  quantise.weights = model::formatOf(options.weights);
+  quantise.inputs = model::findFormat(options.activations);
+  quantise.kv = model::formatOf(options.cache);
+  quantise.queries = model::formatOf(options.queries);
   manager.addPass(createModelQuantise(quantise));
   // Pad before sharding: words that are added make equal parts.
   manager.addPass(createModelPad({options.tensorParallel}));

@@ -197,6 +197,8 @@ readCompilation(llvm::StringRef folder, llvm::raw_ostream &errors) {
   text("activations", options.activations);
   text("kv", options.cache);
   text("queries", options.queries);
+  complete = complete && model::findFormat(options.weights) &&
+             model::findFormat(options.cache);
   text("price", options.priceBasis);
   auto size = [&](llvm::StringRef key, int64_t &to) {
     number(key, to);
@@ -219,9 +221,8 @@ readCompilation(llvm::StringRef folder, llvm::raw_ostream &errors) {
                 "it again");
     return failure();
   }
-  for (const Node &set : sets->items) {
-    options.overrides.push_back(set.string);
-  }
+  llvm::transform(sets->items, std::back_inserter(options.overrides),
+                  [](const Node &set) { return set.string; });
   return std::pair(options, model);
 }
 

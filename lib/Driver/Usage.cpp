@@ -2,6 +2,7 @@
 
 #include "lib/Driver/Usage.h"
 
+#include "dialects/Model/NumberFormats.h"
 #include "lib/Hardware/Hardware.h"
 #include "lib/Support/Support.h"
 #include "llvm/Support/Error.h"
@@ -75,12 +76,12 @@ LogicalResult modelc::checkUsage(const CompileOptions &options,
     return failure();
   }
   StringRef weights = options.weights;
-  if (options.activations == "fp8" &&
-      !is_contained({"fp8", "mxfp6", "mxfp4"}, weights)) {
-    return complain(errors, "expected --weights=mxfp4, --weights=mxfp6 or "
-                            "--weights=fp8 with --activations=fp8, got "
-                            "--weights=" +
-                                (weights.empty() ? "bf16" : weights));
+  if (model::findFormat(options.activations) &&
+      !model::formatOf(weights)->takesBytes) {
+    return complain(errors,
+                    "expected " + model::listBesideBytes("--weights=") +
+                        " with --activations=" + options.activations +
+                        ", got --weights=" + model::formatOf(weights)->name);
   }
   if (options.emit == Stage::Binary && !options.hasFolder()) {
     return complain(errors, "expected -o FOLDER with --emit=binary, the place "

@@ -9,16 +9,11 @@
 #define LIB_MODELPASSES_MODELPASSES_H
 
 #include "dialects/Model/Model.h"
+#include "dialects/Model/NumberFormats.h"
 
 #include "mlir/Pass/Pass.h"
 
 namespace modelc {
-
-/// Types that a user can choose for weights and cache.
-enum class Precision { Bf16, Fp8, Fp8Block, Mxfp8, Mxfp6, Mxfp4, Nvfp4 };
-
-/// The one that a word of --weights names, if one does.
-std::optional<Precision> precisionNamed(llvm::StringRef word);
 
 #define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION

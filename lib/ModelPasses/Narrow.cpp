@@ -2,49 +2,18 @@
 
 #include "lib/ModelPasses/Narrow.h"
 
-#include "llvm/ADT/StringSwitch.h"
-
 using namespace mlir;
 using namespace modelc;
 
-std::optional<Precision> modelc::precisionNamed(StringRef word) {
-  return llvm::StringSwitch<std::optional<Precision>>(word)
-      .Case("bf16", Precision::Bf16)
-      .Case("fp8", Precision::Fp8)
-      .Case("fp8_block", Precision::Fp8Block)
-      .Case("mxfp8", Precision::Mxfp8)
-      .Case("mxfp6", Precision::Mxfp6)
-      .Case("mxfp4", Precision::Mxfp4)
-      .Case("nvfp4", Precision::Nvfp4)
-      .Default(std::nullopt);
-}
-
-Numbers modelc::numbersOf(MLIRContext *context, Precision precision) {
-  switch (precision) {
-  case Precision::Mxfp4:
-    return {Float4E2M1FNType::get(context), Float8E8M0FNUType::get(context)};
-  case Precision::Mxfp6:
-    return {Float6E2M3FNType::get(context), Float8E8M0FNUType::get(context)};
-  case Precision::Mxfp8:
-    return {Float8E4M3FNType::get(context), Float8E8M0FNUType::get(context)};
-  case Precision::Nvfp4:
-    return {Float4E2M1FNType::get(context), Float8E4M3FNType::get(context)};
-  case Precision::Fp8Block:
-    return {Float8E4M3FNType::get(context), Float32Type::get(context)};
-  default:
-    return {Float8E4M3FNType::get(context), {}};
-  }
-}
-
 RankedTensorType modelc::scalesOf(RankedTensorType matrix,
-                                  const Numbers &numbers) {
+                                  const NumberFormat &numbers) {
   SmallVector<int64_t> shape(matrix.getShape());
   const int64_t columns = shape.pop_back_val();
-  if (!numbers.hasBlocks()) {
+  if (numbers.block == 0) {
     return RankedTensorType::get(shape, Float32Type::get(matrix.getContext()));
   }
-  shape.push_back(columns / numbers.block());
-  return RankedTensorType::get(shape, numbers.scale);
+  shape.push_back(columns / numbers.block);
+  return RankedTensorType::get(shape, numbers.scale(matrix.getContext()));
 }
 
 /// The sources of scales of rows that this rank has, but of their whole
@@ -74,19 +43,20 @@ static model::WeightOp makeBeside(OpBuilder &builder, model::WeightOp weight,
 }
 
 Value modelc::makeScale(OpBuilder &builder, model::WeightOp weight,
-                        const Numbers &numbers) {
+                        const NumberFormat &numbers) {
   SmallVector<model::SourceAttr> sources = llvm::to_vector(weight.getSources());
   RankedTensorType type = scalesOf(weight.getType(), numbers);
-  if (numbers.hasBlocks()) {
+  const bool hasBlocks = numbers.block > 0;
+  if (hasBlocks) {
     SmallVector<int64_t> shape(type.getShape());
     int64_t &rows = shape[shape.size() - 2];
-    rows = model::getScaledRows(rows, numbers.scale);
+    rows = numbers.scaledRows(rows);
     type = type.clone(shape);
   }
-  model::WeightOp scale = makeBeside(
-      builder, weight, type, numbers.hasBlocks() ? sources : wholeRows(weight));
-  scale.setChannelScale(!numbers.hasBlocks());
-  scale.setBlockScale(numbers.hasBlocks());
+  model::WeightOp scale = makeBeside(builder, weight, type,
+                                     hasBlocks ? sources : wholeRows(weight));
+  scale.setChannelScale(!hasBlocks);
+  scale.setBlockScale(hasBlocks);
   return scale;
 }
 
@@ -116,23 +86,23 @@ bool modelc::holdsNarrow(model::GraphOp graph) {
       .wasInterrupted();
 }
 
-std::optional<Precision> modelc::precisionOf(model::WeightOp weight, bool holds,
-                                             Precision asked) {
+const NumberFormat *modelc::formatOf(model::WeightOp weight, bool holds,
+                                     const NumberFormat &asked) {
   if (!holds) {
-    return asked;
+    return &asked;
   }
   std::optional<model::HeldAttr> held = weight.getHeld();
-  return held ? precisionNamed(held->getFormat().getValue()) : std::nullopt;
+  return held ? model::findFormat(held->getFormat().getValue()) : nullptr;
 }
 
 static LogicalResult verifyBlocks(model::ExpertsOp experts,
-                                  const Numbers &numbers) {
+                                  const NumberFormat &numbers) {
   for (int64_t inputs : {experts.getGateUp().getType().getDimSize(2),
                          experts.getDown().getType().getDimSize(2)}) {
-    if (numbers.hasBlocks() && inputs % numbers.block() != 0) {
+    if (numbers.block > 0 && inputs % numbers.block != 0) {
       return emitError(model::placeOf(experts, model::Subject::Inputs),
                        "expected inputs of experts in whole blocks of ")
-             << numbers.block() << " for such weights, got " << inputs
+             << numbers.block << " for such weights, got " << inputs
              << "; try other types of weights";
     }
   }
@@ -140,31 +110,32 @@ static LogicalResult verifyBlocks(model::ExpertsOp experts,
 }
 
 LogicalResult modelc::quantiseExperts(model::ExpertsOp experts, bool holds,
-                                      Precision asked) {
+                                      const NumberFormat &asked) {
   auto gateUp = experts.getGateUp().getDefiningOp<model::WeightOp>();
   auto down = experts.getDown().getDefiningOp<model::WeightOp>();
   if (!gateUp || !down || experts.getGateUpScale()) {
     return success();
   }
-  std::optional<Precision> precision = precisionOf(gateUp, holds, asked);
-  if (!precision || *precision == Precision::Bf16) {
+  const NumberFormat *format = formatOf(gateUp, holds, asked);
+  if (!format || !format->scale) {
     return success();
   }
-  const Numbers numbers = numbersOf(experts.getContext(), *precision);
+  const NumberFormat &numbers = *format;
   if (failed(verifyBlocks(experts, numbers))) {
     return failure();
   }
   OpBuilder builder(experts);
-  experts.getGateUpMutable().assign(makeNarrow(builder, gateUp, numbers.type));
-  experts.getDownMutable().assign(makeNarrow(builder, down, numbers.type));
+  Type element = numbers.element(experts.getContext());
+  experts.getGateUpMutable().assign(makeNarrow(builder, gateUp, element));
+  experts.getDownMutable().assign(makeNarrow(builder, down, element));
   experts.getGateUpScaleMutable().assign(makeScale(builder, gateUp, numbers));
   experts.getDownScaleMutable().assign(makeScale(builder, down, numbers));
-  if (numbers.hasTensorScale()) {
+  if (numbers.hasTensorScale) {
     experts.getGateUpTensorScaleMutable().assign(
         makeTensorScale(builder, gateUp));
     experts.getDownTensorScaleMutable().assign(makeTensorScale(builder, down));
   }
-  experts.setInputsAttr(TypeAttr::get(numbers.type));
+  experts.setInputsAttr(TypeAttr::get(element));
   for (model::WeightOp weight : {gateUp, down}) {
     if (weight->use_empty()) {
       weight->erase();

@@ -95,18 +95,18 @@ def ModelQuantise : ModelPass<"model-quantise"> {
     of 8 bits: queries over a `q_scale`, found in the same way.
   }];
   let options = [
-    Option<"weights", "weights", "::modelc::Precision",
-           "::modelc::Precision::Bf16", "type of the weights of linears",
-           "::llvm::cl::values(clEnumValN(::modelc::Precision::Bf16, \"bf16\", \"as imported\"), clEnumValN(::modelc::Precision::Fp8, \"fp8\", \"e4m3 with scales\"), clEnumValN(::modelc::Precision::Fp8Block, \"fp8_block\", \"e4m3 with a scale for each block of 128 x 128, of inputs of 128\"), clEnumValN(::modelc::Precision::Mxfp8, \"mxfp8\", \"e4m3 with a power of two for each block of 32\"), clEnumValN(::modelc::Precision::Mxfp6, \"mxfp6\", \"e2m3 with a scale for each block of 32\"), clEnumValN(::modelc::Precision::Mxfp4, \"mxfp4\", \"e2m1 with a scale for each block of 32\"), clEnumValN(::modelc::Precision::Nvfp4, \"nvfp4\", \"e2m1 with a scale for each block of 16 and one for all\"))">,
-    Option<"inputs", "inputs", "::modelc::Precision",
-           "::modelc::Precision::Bf16", "type of the inputs of linears",
-           "::llvm::cl::values(clEnumValN(::modelc::Precision::Bf16, \"weights\", \"as the weights\"), clEnumValN(::modelc::Precision::Fp8, \"fp8\", \"e4m3 with a scale for each token\"))">,
-    Option<"kv", "kv", "::modelc::Precision", "::modelc::Precision::Bf16",
-           "type of the KV cache",
-           "::llvm::cl::values(clEnumValN(::modelc::Precision::Bf16, \"bf16\", \"as imported\"), clEnumValN(::modelc::Precision::Fp8, \"fp8\", \"e4m3, a scale for keys and one for values of a layer\"))">,
-    Option<"queries", "queries", "::modelc::Precision", "::modelc::Precision::Bf16",
-           "type of the queries that meet the cache",
-           "::llvm::cl::values(clEnumValN(::modelc::Precision::Bf16, \"bf16\", \"as imported\"), clEnumValN(::modelc::Precision::Fp8, \"fp8\", \"e4m3, a scale for those of a layer\"))">];
+    Option<"weights", "weights", "const ::modelc::model::NumberFormat *",
+           "::modelc::model::findFormat(\"bf16\")", "type of the weights of linears",
+           "::modelc::model::FormatValues{::modelc::model::kWeights}">,
+    Option<"inputs", "inputs", "const ::modelc::model::NumberFormat *",
+           "nullptr", "type of the inputs of linears",
+           "::modelc::model::FormatValues{::modelc::model::kInputs}">,
+    Option<"kv", "kv", "const ::modelc::model::NumberFormat *",
+           "::modelc::model::findFormat(\"bf16\")", "type of the KV cache",
+           "::modelc::model::FormatValues{::modelc::model::kCache}">,
+    Option<"queries", "queries", "const ::modelc::model::NumberFormat *",
+           "::modelc::model::findFormat(\"bf16\")", "type of the queries that meet the cache",
+           "::modelc::model::FormatValues{::modelc::model::kCache}">];
 }
 
 def ModelPad : ModelPass<"model-pad"> {

@@ -97,19 +97,20 @@ static bool steers(Value value) {
   });
 }
 
+static bool isNarrow(const NumberFormat *format) { return format->scale; }
+
 namespace {
 struct Quantise : public impl::ModelQuantiseBase<Quantise> {
   using ModelQuantiseBase::ModelQuantiseBase;
 
   void runOnOperation() override {
-    bool isNarrow = weights != Precision::Bf16 || inputs != Precision::Bf16;
-    if (isNarrow && failed(quantiseLinears())) {
+    if ((isNarrow(weights) || inputs) && failed(quantiseLinears())) {
       return signalPassFailure();
     }
-    if (kv == Precision::Fp8) {
+    if (isNarrow(kv)) {
       getOperation().walk([&](model::CacheOp cache) { quantise(cache); });
     }
-    if (queries == Precision::Fp8 && failed(quantiseQueries())) {
+    if (isNarrow(queries) && failed(quantiseQueries())) {
       signalPassFailure();
     }
   }
@@ -137,28 +138,25 @@ struct Quantise : public impl::ModelQuantiseBase<Quantise> {
   }
 
   LogicalResult quantiseLinears() {
-    if (weights == Precision::Bf16) {
+    if (!isNarrow(weights)) {
       return emitError(
           model::placeOf(getOperation(), model::Subject::Activations),
-          "expected weights of 8 bits or fewer beside "
-          "inputs of 8; try weights=mxfp4");
+          "expected weights of 8 bits or fewer beside inputs of 8; try "
+          "weights " +
+              model::listBesideBytes());
     }
-    bool takesEight = weights == Precision::Fp8 ||
-                      weights == Precision::Mxfp6 ||
-                      weights == Precision::Mxfp4;
-    if (!takesEight && inputs != Precision::Bf16) {
+    const NumberFormat &number = *weights.getValue();
+    if (!number.takesBytes && inputs) {
       return emitError(
           model::placeOf(getOperation(), model::Subject::Activations),
-          "expected inputs of the type of the weights beside weights in NVFP4 "
-          "or of 8 bits with scales of blocks; try weights=mxfp4");
+          "expected inputs of the type of the weights beside weights in " +
+              number.name + "; try weights " + model::listBesideBytes());
     }
-    Numbers number = numbersOf(&getContext(), weights);
-    Numbers ofInputs =
-        inputs == Precision::Bf16 ? number : numbersOf(&getContext(), inputs);
+    const NumberFormat &ofInputs = inputs ? *inputs.getValue() : number;
     const bool holds = holdsNarrow(getOperation());
     WalkResult walk = getOperation().walk([&](Operation *op) {
       if (auto experts = dyn_cast<model::ExpertsOp>(op)) {
-        return WalkResult(quantiseExperts(experts, holds, weights));
+        return WalkResult(quantiseExperts(experts, holds, number));
       }
       auto linear = dyn_cast<model::LinearOp>(op);
       return !linear || isKept(linear, holds)
@@ -180,10 +178,9 @@ struct Quantise : public impl::ModelQuantiseBase<Quantise> {
     if (!holds || !weight) {
       return steers(linear.getOut());
     }
-    bool isRagged = weights == Precision::Fp8Block &&
-                    role == model::Role::Replicated &&
-                    linear.getOutputs() % model::kScaledGroup != 0;
-    return precisionOf(weight, holds, weights) != weights || isRagged;
+    bool isRagged = role == model::Role::Replicated &&
+                    linear.getOutputs() % weights.getValue()->blockRows != 0;
+    return formatOf(weight, holds, *weights.getValue()) != weights || isRagged;
   }
 
   void quantise(model::CacheOp cache) {
@@ -210,7 +207,7 @@ struct Quantise : public impl::ModelQuantiseBase<Quantise> {
   }
 
   model::QuantiseOp quantiseInput(OpBuilder &builder, model::LinearOp linear,
-                                  const Numbers &numbers) {
+                                  const NumberFormat &numbers) {
     Value x = linear.getX();
     for (Operation *user : x.getUsers()) {
       if (auto known = dyn_cast<model::QuantiseOp>(user)) {
@@ -219,37 +216,38 @@ struct Quantise : public impl::ModelQuantiseBase<Quantise> {
     }
     auto type = cast<RankedTensorType>(x.getType());
     Value tensorScale =
-        numbers.hasTensorScale() ? makeInputScale(builder, x) : Value();
+        numbers.hasTensorScale ? makeInputScale(builder, x) : Value();
     return model::QuantiseOp::create(builder, linear.getLoc(),
-                                     type.clone(numbers.type),
+                                     type.clone(numbers.element(&getContext())),
                                      scalesOf(type, numbers), x, tensorScale);
   }
 
-  LogicalResult quantise(model::LinearOp linear, const Numbers &numbers,
-                         const Numbers &ofInputs) {
+  LogicalResult quantise(model::LinearOp linear, const NumberFormat &numbers,
+                         const NumberFormat &ofInputs) {
     auto weight = linear.getWeight().getDefiningOp<model::WeightOp>();
     if (!weight) {
       return success(); // a weight that is an argument keeps its type
     }
-    if (numbers.hasBlocks() && linear.getInputs() % numbers.block() != 0) {
+    if (numbers.block > 0 && linear.getInputs() % numbers.block != 0) {
       return emitError(model::placeOf(linear, model::Subject::Inputs),
                        "expected inputs in whole blocks of ")
-             << numbers.block() << " for such weights, got "
-             << linear.getInputs() << "; try other types of weights";
+             << numbers.block << " for such weights, got " << linear.getInputs()
+             << "; try other types of weights";
     }
-    if (numbers.hasGroups() && linear.getOutputs() % numbers.block() != 0) {
+    if (linear.getOutputs() % numbers.blockRows != 0) {
       return emitError(model::placeOf(linear, model::Subject::Outputs),
                        "expected outputs in whole blocks of ")
-             << numbers.block() << " for such weights, got "
+             << numbers.blockRows << " for such weights, got "
              << linear.getOutputs() << "; try other types of weights";
     }
     OpBuilder builder(linear);
     model::QuantiseOp input = quantiseInput(builder, linear, ofInputs);
     linear.getXMutable().assign(input.getOut());
-    linear.getWeightMutable().assign(makeNarrow(builder, weight, numbers.type));
+    linear.getWeightMutable().assign(
+        makeNarrow(builder, weight, numbers.element(&getContext())));
     linear.getXScaleMutable().assign(input.getScale());
     linear.getWeightScaleMutable().assign(makeScale(builder, weight, numbers));
-    if (numbers.hasTensorScale()) {
+    if (numbers.hasTensorScale) {
       linear.getXTensorScaleMutable().assign(input.getTensorScale());
       linear.getWeightTensorScaleMutable().assign(
           makeTensorScale(builder, weight));

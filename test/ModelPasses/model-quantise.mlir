@@ -16,13 +16,13 @@
 // QUERIES-LABEL: model.graph @cache
 // QUERIES: %[[QS:.*]] = model.weight ["layers.{layer}.q_scale"] default 1.000000e+00 : tensor<1xf32>
 // QUERIES: model.attention %{{.*}}, %{{.*}}, %{{.*}} scaled %[[QS]] : tensor<?x64xbf16>, !model.cache<kv_heads = 2, head_dim = 32, f8E4M3FN>, tensor<1xf32>
-// WIDE: error: expected weights of 8 bits or fewer beside inputs of 8; try weights=mxfp4
+// WIDE: error: expected weights of 8 bits or fewer beside inputs of 8; try weights fp8, mxfp6 or mxfp4
 // WORD: for the --weights option: Cannot find option named 'int4'
 
 // Two linears of one input share its quantisation; the head stays.
 // CHECK-LABEL: model.graph @shared
 // Inputs of several linears have the largest of the scales that these state.
-// INPUTS: error: expected inputs of the type of the weights beside weights in NVFP4 or of 8 bits with scales of blocks; try weights=mxfp4
+// INPUTS: error: expected inputs of the type of the weights beside weights in nvfp4; try weights fp8, mxfp6 or mxfp4
 // NVFP4-LABEL: model.graph @shared
 // NVFP4: %[[XT:.*]] = model.weight ["gate.input_scale", "up.input_scale"] largest default 1.000000e+00 : tensor<1xf32>
 // NVFP4: %[[Q:.*]], %[[S:.*]] = model.quantise %{{.*}} tensor_scaled %[[XT]] : tensor<?x64xbf16>, tensor<1xf32> -> tensor<?x64xf4E2M1FN> scale tensor<?x4xf8E4M3FN>

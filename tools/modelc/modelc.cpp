@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialects/Model/NumberFormats.h"
 #include "lib/Driver/Driver.h"
 #include "lib/Support/Support.h"
 #include "llvm/Support/CommandLine.h"
@@ -79,42 +80,24 @@ static Flag<int64_t> outputLength("osl",
                                   cl::init(1024), cl::cat(category));
 static Flag<int64_t> batch("batch", cl::desc("requests decoded together"),
                            cl::init(64), cl::cat(category));
-enum class Precision { bf16, fp8, fp8_block, mxfp8, mxfp6, mxfp4, nvfp4 };
-static Choice<Precision>
-    weights("weights", cl::desc("type of the weights of linears"),
-            cl::values(clEnumValN(Precision::bf16, "bf16", "as imported"),
-                       clEnumValN(Precision::fp8, "fp8", "e4m3 with scales"),
-                       clEnumValN(Precision::fp8_block, "fp8_block",
-                                  "e4m3 with a scale for each block of 128 x "
-                                  "128, of inputs of 128"),
-                       clEnumValN(Precision::mxfp8, "mxfp8",
-                                  "e4m3 with a power of two for each block of "
-                                  "32"),
-                       clEnumValN(Precision::mxfp6, "mxfp6",
-                                  "e2m3 with a scale for each block of 32"),
-                       clEnumValN(Precision::mxfp4, "mxfp4",
-                                  "e2m1 with a scale for each block of 32"),
-                       clEnumValN(Precision::nvfp4, "nvfp4",
-                                  "e2m1 with a scale for each block of 16 and "
-                                  "one for the tensor")),
-            cl::init(Precision::bf16), cl::cat(category));
-enum class Activations { weights, fp8 };
-static Choice<Activations> activations(
-    "activations", cl::desc("type of the inputs of linears"),
-    cl::values(clEnumValN(Activations::weights, "weights", "as the weights"),
-               clEnumValN(Activations::fp8, "fp8",
-                          "e4m3 with a scale for each token")),
-    cl::init(Activations::weights), cl::cat(category));
-static Choice<Precision>
-    cacheType("kv", cl::desc("type of the KV cache"),
-              cl::values(clEnumValN(Precision::bf16, "bf16", "as imported"),
-                         clEnumValN(Precision::fp8, "fp8", "e4m3")),
-              cl::init(Precision::bf16), cl::cat(category));
-static Choice<Precision> queryType(
-    "queries", cl::desc("type of the queries that meet it"),
-    cl::values(clEnumValN(Precision::bf16, "bf16", "as imported"),
-               clEnumValN(Precision::fp8, "fp8", "e4m3; beside --kv=fp8")),
-    cl::init(Precision::bf16), cl::cat(category));
+using Format = const model::NumberFormat *;
+static const Format kImported = model::findFormat("bf16");
+static Choice<Format> weights("weights",
+                              cl::desc("type of the weights of linears"),
+                              model::FormatValues{model::kWeights},
+                              cl::init(kImported), cl::cat(category));
+static Choice<Format> activations("activations",
+                                  cl::desc("type of the inputs of linears"),
+                                  model::FormatValues{model::kInputs},
+                                  cl::init(Format(nullptr)), cl::cat(category));
+static Choice<Format> cacheType("kv", cl::desc("type of the KV cache"),
+                                model::FormatValues{model::kCache},
+                                cl::init(kImported), cl::cat(category));
+static Choice<Format>
+    queryType("queries",
+              cl::desc("type of the queries that meet it; fp8 beside --kv=fp8"),
+              model::FormatValues{model::kCache}, cl::init(kImported),
+              cl::cat(category));
 static Flag<std::string> priceBasis("price",
                                     cl::desc("price basis of the target file"),
                                     cl::value_desc("basis"),
@@ -160,10 +143,9 @@ static cl::opt<std::string> importInput(cl::Positional, cl::Required,
                                         cl::desc("MODEL"),
                                         cl::sub(importCommand));
 
-static StringRef wordOf(Precision precision) {
-  static constexpr StringLiteral kWords[] = {
-      "bf16", "fp8", "fp8_block", "mxfp8", "mxfp6", "mxfp4", "nvfp4"};
-  return kWords[static_cast<size_t>(precision)];
+/// Without the flag, what the checkpoint has.
+static std::string given(const Choice<Format> &flag) {
+  return flag.getNumOccurrences() ? flag.getValue()->name.str() : "";
 }
 
 static CompileOptions compileOptions() {
@@ -174,13 +156,10 @@ static CompileOptions compileOptions() {
   options.targetsDirectory = targetsDirectory;
   options.tensorParallel = tensorParallel;
   options.workload = {inputLength, outputLength, batch};
-  // Without it, what the checkpoint has.
-  options.weights =
-      weights.getNumOccurrences() ? wordOf(weights).str() : std::string();
-  options.activations = activations == Activations::fp8 ? "fp8" : "weights";
-  options.cache =
-      cacheType.getNumOccurrences() ? wordOf(cacheType).str() : std::string();
-  options.queries = wordOf(queryType);
+  options.weights = given(weights);
+  options.activations = activations ? activations->name.str() : "weights";
+  options.cache = given(cacheType);
+  options.queries = queryType->name;
   options.priceBasis = priceBasis;
   options.emit = emit;
   options.output = output;
