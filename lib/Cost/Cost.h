@@ -15,6 +15,7 @@
 #ifndef LIB_COST_COST_H
 #define LIB_COST_COST_H
 
+#include "lib/Cost/StepShape.h"
 #include "lib/Hardware/Hardware.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
@@ -37,9 +38,6 @@ namespace modelc {
 namespace schedule {
 class KernelOp;
 } // namespace schedule
-
-/// Sizes of a run and symbols of its workload, by name: {"tokens", 64}.
-using Bindings = std::map<std::string, double>;
 
 /// Value of an `expect` expression: names, numbers, + - * / ^, parentheses,
 /// min(a, b), max(a, b), ceildiv(a, b), floordiv(a, b). `why` says what was
@@ -302,6 +300,7 @@ struct StepCost {
   bool collective = false;
   KernelCost cost; // of one execution
   Bindings sizes;  // arguments of the kernel; filled by CostOptions::evidence
+  std::string plan = {}; // of several in turn the one that it is of
 };
 
 /// A tensor of the checkpoint, or several as one, on one device.
@@ -328,6 +327,13 @@ struct PlanCost {
   Term power;                  // mean watts of the board, and the clock
 };
 
+/// The plan so many times.
+PlanCost repeated(PlanCost plan, double times);
+
+/// Plans that run one after the other as one of that name. Clock and power are
+/// those of the longest.
+PlanCost inTurn(std::string name, std::vector<PlanCost> plans);
+
 class KnownLaunches;
 
 /// Costs the plans of a module; what several launch alike is read once. Nothing
@@ -341,6 +347,11 @@ public:
   /// arguments and the symbols of the workload.
   llvm::FailureOr<PlanCost> cost(mlir::func::FuncOp plan,
                                  const Bindings &bindings,
+                                 const CostOptions &options = {});
+  /// The same of a step; `beside` holds what the step does not say. Kernels
+  /// that walk the new tokens of sequences are launched for each group.
+  llvm::FailureOr<PlanCost> cost(mlir::func::FuncOp plan, const StepShape &step,
+                                 const Bindings &beside,
                                  const CostOptions &options = {});
 
 private:

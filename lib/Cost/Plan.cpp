@@ -1,11 +1,10 @@
 //===- Plan.cpp - Cost of all launches of a step --------------------------===//
 
 #include "dialects/Schedule/Schedule.h"
-#include "lib/Cost/Cost.h"
+#include "lib/Cost/PlanClock.h"
+#include "lib/Cost/PlanSum.h"
 #include "lib/Cost/Read/Expressions.h"
 #include "lib/Cost/Read/Iterations.h"
-#include "lib/Cost/Read/KnownLaunches.h"
-#include "lib/Cost/Time/Early.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -17,10 +16,10 @@ namespace modelc {
 namespace {
 class PlanReader {
 public:
-  PlanReader(KnownLaunches &launches, const Target &target,
-             const Bindings &bindings, const CostOptions &options)
-      : launches(launches), target(target), bindings(bindings),
-        options(options) {}
+  PlanReader(KnownLaunches &launches, const Target &target, Bindings bindings,
+             ArrayRef<StepGroup> groups, const CostOptions &options)
+      : launches(launches), target(target), bindings(std::move(bindings)),
+        groups(groups), options(options) {}
   LogicalResult read(func::FuncOp plan);
   PlanCost cost;
 
@@ -28,6 +27,9 @@ private:
   LogicalResult readBlock(mlir::Block &block, double times);
   LogicalResult readLoop(LoopOp loop, double times);
   LogicalResult readLaunch(LaunchOp launch, double times);
+  LogicalResult readGroups(LaunchOp launch, double times);
+  bool walksSequences(LaunchOp launch) const;
+  LogicalResult bindSizes(func::FuncOp plan);
   LogicalResult readCollective(CollectiveOp collective, double times);
   LogicalResult readAlloc(AllocOp alloc, double times);
   FailureOr<double> bytesOf(AllocOp alloc);
@@ -36,31 +38,13 @@ private:
                              CostOptions &own);
   void bindArguments(LaunchOp launch, KernelOp kernel, Bindings &arguments,
                      CostOptions &own);
-  double secondsAt(double clockHz);
-  void addUp();
 
-  /// A launch whose cost waits for the clock of the whole step.
-  struct Pending {
-    unsigned step = 0; // of the plan
-    KnownLaunch *launch = nullptr;
-    KnownLaunch *before = nullptr; // that it follows directly, null = none
-
-    /// Bytes that have come before its turn.
-    double early(double clockHz, const Target &target) const {
-      return before
-                 ? earlyBytes(before->launched, before->timeAt(clockHz, target),
-                              launch->launched, target)
-                 : 0;
-    }
-    const KernelTime &timeAt(double clockHz, const Target &target) const {
-      return launch->timeAt(clockHz, target, early(clockHz, target));
-    }
-  };
-  std::vector<Pending> pending;
+  std::vector<PendingLaunch> pending;
   KnownLaunch *last = nullptr; // that was read, null = none or a collective
   KnownLaunches &launches;
   const Target &target;
-  const Bindings &bindings;
+  Bindings bindings;
+  ArrayRef<StepGroup> groups; // of the step; empty: bindings say all of it
   const CostOptions &options;
   IndexValues values;
   DenseMap<Value, double> workspaceBytes;
@@ -174,52 +158,6 @@ FailureOr<KernelOp> PlanReader::choose(LaunchOp launch, Bindings &arguments,
                             "sizes");
 }
 
-/// Of everything but the bound.
-double PlanReader::secondsAt(double clockHz) {
-  double seconds = cost.startTime.value;
-  for (const StepCost &step : cost.steps) {
-    seconds += step.collective ? step.count * step.cost.expectation.seconds : 0;
-  }
-  for (const Pending &one : pending) {
-    seconds += cost.steps[one.step].count * one.timeAt(clockHz, target).seconds;
-  }
-  return seconds;
-}
-
-/// Finds the clock of the step, then what each launch takes at it.
-void PlanReader::addUp() {
-  WorkJoules joules;
-  for (const StepCost &step : cost.steps) {
-    const Estimate &one = step.cost.expectation;
-    joules.beside +=
-        step.count * (one.joules - target.power.idle * one.seconds);
-  }
-  for (const Pending &one : pending) {
-    joules.add(cost.steps[one.step].count, one.launch->launched.joules);
-  }
-  PowerState state = underPower(
-      joules, target, [&](double clockHz) { return secondsAt(clockHz); });
-  for (const Pending &one : pending) {
-    cost.steps[one.step].cost = costAt(one.launch->launched, target, state,
-                                       one.timeAt(state.clockHz, target),
-                                       one.early(state.clockHz, target));
-  }
-  for (const StepCost &step : cost.steps) {
-    for (auto [sum, one] :
-         {std::pair(&cost.bound, &step.cost.bound),
-          std::pair(&cost.expectation, &step.cost.expectation)}) {
-      sum->seconds += step.count * one->seconds;
-      sum->joules += step.count * one->joules;
-    }
-    cost.launches += step.count;
-  }
-  cost.expectation.seconds += cost.startTime.value;
-  cost.expectation.joules += cost.startEnergy.value;
-  cost.bound.clockHz = target.clock.boostHz;
-  cost.expectation.clockHz = state.clockHz;
-  cost.power = powerTerm(state, target);
-}
-
 /// The values of the kernel's index arguments.
 static Bindings sizesOf(KernelOp kernel, const Bindings &arguments) {
   Bindings sizes;
@@ -253,6 +191,40 @@ LogicalResult PlanReader::readLaunch(LaunchOp launch, double times) {
     cost.steps.back().sizes = sizesOf(*kernel, arguments);
   }
   return success();
+}
+
+/// Whether the kernel's grid spans the longest of the sequences.
+bool PlanReader::walksSequences(LaunchOp launch) const {
+  auto name = cast<FlatSymbolRefAttr>(launch.getKernels()[0]);
+  KernelOp kernel = launches.lookup(name.getValue());
+  return kernel &&
+         llvm::any_of(
+             kernel.getEntry().getArguments(), [&](BlockArgument argument) {
+               return kernel.getArgumentName(argument.getArgNumber()) ==
+                      "longest";
+             });
+}
+
+LogicalResult PlanReader::readGroups(LaunchOp launch, double times) {
+  if (groups.size() < 2 || !walksSequences(launch)) {
+    return readLaunch(launch, times);
+  }
+  const Bindings allBindings = bindings;
+  const IndexValues allValues = values;
+  LogicalResult result = success();
+  for (const StepGroup &group : groups) {
+    for (const auto &[name, size] : StepShape{{group}}.sizes()) {
+      bindings[name] = size;
+    }
+    result = bindSizes(launch->getParentOfType<func::FuncOp>());
+    result = succeeded(result) ? readLaunch(launch, times) : result;
+    if (failed(result)) {
+      break;
+    }
+  }
+  bindings = allBindings;
+  values = allValues;
+  return result;
 }
 
 LogicalResult PlanReader::readCollective(CollectiveOp collective,
@@ -307,7 +279,7 @@ LogicalResult PlanReader::readBlock(mlir::Block &block, double times) {
     LogicalResult result =
         TypeSwitch<Operation *, LogicalResult>(&op)
             .Case([&](LoopOp loop) { return readLoop(loop, times); })
-            .Case([&](LaunchOp launch) { return readLaunch(launch, times); })
+            .Case([&](LaunchOp launch) { return readGroups(launch, times); })
             .Case([&](CollectiveOp op) { return readCollective(op, times); })
             .Case([&](AllocOp alloc) { return readAlloc(alloc, times); })
             .Default([](Operation *) { return success(); });
@@ -318,22 +290,8 @@ LogicalResult PlanReader::readBlock(mlir::Block &block, double times) {
   return success();
 }
 
-/// What most of the time goes to.
-static std::string mainLimit(const PlanCost &cost,
-                             Estimate KernelCost::*which) {
-  std::map<std::string, double> seconds;
-  for (const StepCost &step : cost.steps) {
-    const Estimate &one = step.cost.*which;
-    seconds[one.limit] += step.count * one.seconds;
-  }
-  auto most = std::max_element(
-      seconds.begin(), seconds.end(),
-      [](const auto &a, const auto &b) { return a.second < b.second; });
-  return most == seconds.end() ? "nothing" : most->first;
-}
-
-LogicalResult PlanReader::read(func::FuncOp plan) {
-  cost.name = plan.getSymName().str();
+/// Gives the plan's size arguments the values of the step.
+LogicalResult PlanReader::bindSizes(func::FuncOp plan) {
   auto names = plan->getAttrOfType<ArrayAttr>("arg_names");
   for (BlockArgument argument : plan.getArguments()) {
     unsigned number = argument.getArgNumber();
@@ -348,7 +306,12 @@ LogicalResult PlanReader::read(func::FuncOp plan) {
     }
     values[argument] = std::llround(found->second);
   }
-  if (failed(readBlock(plan.getBody().front(), 1))) {
+  return success();
+}
+
+LogicalResult PlanReader::read(func::FuncOp plan) {
+  cost.name = plan.getSymName().str();
+  if (failed(bindSizes(plan)) || failed(readBlock(plan.getBody().front(), 1))) {
     return failure();
   }
   // One replay of the captured graph starts all of it.
@@ -365,7 +328,7 @@ LogicalResult PlanReader::read(func::FuncOp plan) {
                       "start x idle power",
                       {"launch.graph_replay", "power.idle"},
                       {}};
-  addUp();
+  settle(cost, pending, target);
   cost.bound.limit = mainLimit(cost, &KernelCost::bound);
   cost.expectation.limit = mainLimit(cost, &KernelCost::expectation);
   return success();
@@ -380,7 +343,20 @@ PlanCoster::~PlanCoster() = default;
 FailureOr<PlanCost> PlanCoster::cost(func::FuncOp plan,
                                      const Bindings &bindings,
                                      const CostOptions &options) {
-  PlanReader reader(*launches, target, bindings, options);
+  PlanReader reader(*launches, target, bindings, {}, options);
+  if (failed(reader.read(plan))) {
+    return failure();
+  }
+  return std::move(reader.cost);
+}
+
+FailureOr<PlanCost> PlanCoster::cost(func::FuncOp plan, const StepShape &step,
+                                     const Bindings &beside,
+                                     const CostOptions &options) {
+  Bindings bindings = step.sizes();
+  bindings.insert(beside.begin(), beside.end());
+  PlanReader reader(*launches, target, std::move(bindings), step.groups,
+                    options);
   if (failed(reader.read(plan))) {
     return failure();
   }

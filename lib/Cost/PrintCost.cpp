@@ -48,8 +48,8 @@ static void printPlan(const PlanCost &cost, raw_ostream &os) {
 }
 
 namespace {
-/// Prints what `costKernel` and `costPlan` say. Options are words: target=PATH,
-/// explain, and name=number for sizes and symbols.
+/// Prints what `costKernel` and `PlanCoster` say. Options are words:
+/// target=PATH, explain, sizes=name:number and groups=SEQUENCESxNEW@CONTEXT.
 struct PrintCost : PassWrapper<PrintCost, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(PrintCost)
   PrintCost() = default;
@@ -61,6 +61,10 @@ struct PrintCost : PassWrapper<PrintCost, OperationPass<ModuleOp>> {
   }
   void runOnOperation() final;
   LogicalResult readSizes(Bindings &bindings);
+  FailureOr<StepShape> readStep();
+  FailureOr<PlanCost> costOf(func::FuncOp plan, PlanCoster &plans,
+                             const Bindings &bindings);
+  CostOptions costOptions() const;
 
   Option<std::string> targetName{
       *this, "target",
@@ -71,6 +75,9 @@ struct PrintCost : PassWrapper<PrintCost, OperationPass<ModuleOp>> {
       *this, "set", llvm::cl::desc("facts to replace, as key=value")};
   ListOption<std::string> sizes{
       *this, "sizes", llvm::cl::desc("sizes and symbols: m:64,context:1024")};
+  ListOption<std::string> groups{
+      *this, "groups",
+      llvm::cl::desc("of the step that plans run: 64x1@2048,1x512@512")};
   Option<bool> explain{*this, "explain", llvm::cl::init(false),
                        llvm::cl::desc("print the sums and the facts")};
 };
@@ -90,6 +97,42 @@ LogicalResult PrintCost::readSizes(Bindings &bindings) {
   return success();
 }
 
+FailureOr<StepShape> PrintCost::readStep() {
+  StepShape step;
+  for (const std::string &text : groups) {
+    StepGroup group;
+    StringRef rest = text;
+    if (rest.consumeInteger(10, group.sequences) || !rest.consume_front("x") ||
+        rest.consumeInteger(10, group.newTokens) || !rest.consume_front("@") ||
+        rest.getAsInteger(10, group.context)) {
+      return getOperation().emitError(
+                 "expected SEQUENCESxNEW@CONTEXT in groups, got '")
+             << text << "'";
+    }
+    step.groups.push_back(group);
+  }
+  return step;
+}
+
+CostOptions PrintCost::costOptions() const {
+  CostOptions options;
+  options.explain = explain;
+  options.chosen = true;
+  return options;
+}
+
+FailureOr<PlanCost> PrintCost::costOf(func::FuncOp plan, PlanCoster &plans,
+                                      const Bindings &bindings) {
+  if (groups.empty()) {
+    return plans.cost(plan, bindings, costOptions());
+  }
+  FailureOr<StepShape> step = readStep();
+  if (failed(step)) {
+    return failure();
+  }
+  return plans.cost(plan, *step, bindings, costOptions());
+}
+
 void PrintCost::runOnOperation() {
   Bindings bindings;
   ModuleOp module = getOperation();
@@ -100,12 +143,9 @@ void PrintCost::runOnOperation() {
   if (failed(target) || failed(readSizes(bindings))) {
     return signalPassFailure();
   }
-  CostOptions options;
-  options.explain = explain;
-  options.chosen = true;
   PlanCoster plans(module, *target);
   for (auto plan : module.getOps<func::FuncOp>()) {
-    FailureOr<PlanCost> cost = plans.cost(plan, bindings, options);
+    FailureOr<PlanCost> cost = costOf(plan, plans, bindings);
     if (failed(cost)) {
       return signalPassFailure();
     }
@@ -117,7 +157,8 @@ void PrintCost::runOnOperation() {
     if (hasPlan) {
       break;
     }
-    FailureOr<KernelCost> cost = costKernel(kernel, *target, bindings, options);
+    FailureOr<KernelCost> cost =
+        costKernel(kernel, *target, bindings, costOptions());
     if (failed(cost)) {
       return signalPassFailure();
     }

@@ -253,6 +253,9 @@ int Compilation::lower() {
     return print(**phases);
   }
   facts = modelFacts(graph, **phases, target);
+  if (failed(checkStepTokens(options, facts.pageSize, errors))) {
+    return kExitUsage;
+  }
   FailureOr<OwningOpRef<ModuleOp>> module =
       lowerToFinalSchedule(**phases, target, options);
   if (failed(module)) {

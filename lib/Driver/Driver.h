@@ -37,6 +37,12 @@ struct RequestShape {
   int64_t inputLength = 1024;
   int64_t outputLength = 1024;
   int64_t batch = 64;
+  /// New tokens of prompts that a step takes at most: vLLM's
+  /// `max_num_batched_tokens` where all requests are known
+  /// (`UsageContext.LLM_CLASS` in vllm/engine/arg_utils.py; 8192 behind its
+  /// server) and SGLang's `chunked_prefill_size` (sglang/srt/server_args.py),
+  /// both of GPUs of this size.
+  int64_t maxBatchedTokens = 16384;
 };
 
 /// Where a compilation stops.

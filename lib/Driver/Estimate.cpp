@@ -10,103 +10,78 @@ using namespace mlir;
 using namespace modelc;
 
 namespace {
-/// Costs the plans of one module at the sizes of a workload.
+/// Costs the plans of one module at the steps of a workload.
 class Estimator {
 public:
   Estimator(ModuleOp module, const RequestShape &workload, int64_t pageSize,
-            const Target &target, Explanations explanations)
-      : module(module), plans(module, target), workload(workload),
-        pageSize(pageSize), explanations(explanations) {}
+            const Target &target, Explanations explanations);
 
-  /// Whole prompts in one step.
-  FailureOr<PlanCost> prefill(const StepOfRun &step);
-  /// One token for each sequence after `context` tokens.
-  FailureOr<PlanCost> decode(int64_t context);
-  /// All prompts, as many in a step as fit.
-  FailureOr<PlanCost> prefillAll();
-  FailureOr<PlanCost> prefillOne() { return prefill(steps.prefillOne); }
+  FailureOr<PlanCost> cost(const StepShape &step);
+  /// Steps of prompts that follow one another.
+  FailureOr<PlanCost> prefill(ArrayRef<CountedStep> steps);
 
 private:
-  FailureOr<PlanCost> cost(StringRef plan, Bindings bindings);
-
   ModuleOp module;
   PlanCoster plans;
-  const RequestShape &workload;
-  EstimatedSteps steps = estimatedSteps(workload);
-  int64_t pageSize;
-  Explanations explanations;
+  Bindings cacheSizes;
+  CostOptions options;
 };
 } // namespace
 
 /// What every step of a workload binds alike.
-static void addCacheSizes(const RequestShape &workload, int64_t pageSize,
-                          Bindings &bindings) {
+static Bindings cacheSizesOf(const RequestShape &workload, int64_t pageSize) {
   int64_t last = workload.inputLength + workload.outputLength;
   int64_t pages = llvm::divideCeil(last, pageSize);
-  bindings["pages_per_sequence"] = pages;
-  bindings["cache_rows"] = pages * pageSize * workload.batch;
-  bindings["rank"] = 0;
+  return {{"pages_per_sequence", pages},
+          {"cache_rows", pages * pageSize * workload.batch},
+          {"rank", 0}};
 }
 
-FailureOr<PlanCost> Estimator::cost(StringRef plan, Bindings bindings) {
+Estimator::Estimator(ModuleOp module, const RequestShape &workload,
+                     int64_t pageSize, const Target &target,
+                     Explanations explanations)
+    : module(module), plans(module, target),
+      cacheSizes(cacheSizesOf(workload, pageSize)) {
+  options.explain = explanations == Explanations::Sums;
+  options.evidence = explanations == Explanations::Evidence;
+}
+
+FailureOr<PlanCost> Estimator::cost(const StepShape &step) {
+  StringRef plan = step.isDecode() ? "decode" : "prefill";
   auto function = module.lookupSymbol<func::FuncOp>(plan);
   if (!function) {
     return module.emitError("expected a plan '") << plan << "', found none";
   }
-  addCacheSizes(workload, pageSize, bindings);
-  CostOptions options;
-  options.explain = explanations == Explanations::Sums;
-  options.evidence = explanations == Explanations::Evidence;
-  return plans.cost(function, bindings, options);
-}
-
-/// What any step binds.
-static Bindings sizesOf(const StepOfRun &step, int64_t context) {
-  return {{"tokens", static_cast<double>(step.tokens)},
-          {"sequences", static_cast<double>(step.sequences)},
-          {"context", static_cast<double>(context)}};
+  return plans.cost(function, step, cacheSizes, options);
 }
 
 Bindings modelc::lastDecodeStep(const RequestShape &workload,
                                 int64_t pageSize) {
-  Bindings sizes = sizesOf(estimatedSteps(workload).decode,
-                           workload.inputLength + workload.outputLength);
-  sizes["longest"] = 1;
-  addCacheSizes(workload, pageSize, sizes);
+  Bindings sizes =
+      decodeStep(workload, workload.inputLength + workload.outputLength)
+          .sizes();
+  sizes.merge(cacheSizesOf(workload, pageSize));
   return sizes;
 }
 
-FailureOr<PlanCost> Estimator::prefill(const StepOfRun &step) {
-  Bindings sizes = sizesOf(step, workload.inputLength);
-  sizes["longest"] = workload.inputLength;
-  return cost("prefill", std::move(sizes));
+/// "prefill, 16384 tokens at a context of 32768"
+static std::string nameOf(const StepShape &step) {
+  return ("prefill, " + Twine(step.tokens()) + " tokens at a context of " +
+          Twine(step.groups.front().context))
+      .str();
 }
 
-FailureOr<PlanCost> Estimator::decode(int64_t context) {
-  return cost("decode", sizesOf(steps.decode, context));
-}
-
-/// A plan that runs `times` as often.
-static PlanCost repeated(PlanCost plan, double times) {
-  for (StepCost &step : plan.steps) {
-    step.count *= times;
+FailureOr<PlanCost> Estimator::prefill(ArrayRef<CountedStep> steps) {
+  std::vector<PlanCost> parts;
+  for (const CountedStep &counted : steps) {
+    FailureOr<PlanCost> one = cost(counted.step);
+    if (failed(one)) {
+      return failure();
+    }
+    parts.push_back(repeated(std::move(*one), counted.times));
+    parts.back().name = steps.size() > 1 ? nameOf(counted.step) : "prefill";
   }
-  for (Estimate *view : {&plan.bound, &plan.expectation}) {
-    view->seconds *= times;
-    view->joules *= times;
-  }
-  plan.launches *= times;
-  plan.starts *= times;
-  return plan;
-}
-
-FailureOr<PlanCost> Estimator::prefillAll() {
-  FailureOr<PlanCost> step = prefill(steps.prefillAll);
-  if (failed(step)) {
-    return failure();
-  }
-  return repeated(std::move(*step), static_cast<double>(workload.batch) /
-                                        steps.prefillAll.sequences);
+  return inTurn("prefill", std::move(parts));
 }
 
 static StepPoint pointOf(const PlanCost &plan, double context) {
@@ -120,7 +95,8 @@ static StepPoint pointOf(const PlanCost &plan, double context) {
 static Workload served(const RequestShape &workload) {
   return {static_cast<double>(workload.inputLength),
           static_cast<double>(workload.outputLength),
-          static_cast<double>(workload.batch)};
+          static_cast<double>(workload.batch),
+          static_cast<double>(workload.maxBatchedTokens)};
 }
 
 ModelFacts modelc::modelFacts(model::GraphOp graph, ModuleOp phases,
@@ -167,7 +143,7 @@ static LogicalResult estimateDecode(Estimator &estimator,
   int64_t last = workload.inputLength + workload.outputLength;
   int64_t middle = (first + last) / 2;
   for (int64_t context : std::set<int64_t>{first, middle, last}) {
-    FailureOr<PlanCost> plan = estimator.decode(context);
+    FailureOr<PlanCost> plan = estimator.cost(decodeStep(workload, context));
     if (failed(plan)) {
       return failure();
     }
@@ -180,25 +156,43 @@ static LogicalResult estimateDecode(Estimator &estimator,
   return success();
 }
 
+/// Costs the prompts: all, one, and those that an in-flight batch reads
+/// together.
+static LogicalResult estimatePrefill(Estimator &estimator,
+                                     const RequestShape &workload,
+                                     ServeInput &input, Report &report) {
+  EstimatedSteps steps = estimatedSteps(workload);
+  const std::tuple<ArrayRef<CountedStep>, PlanCost *, StepPoint *> phases[] = {
+      {steps.prefillAll, &report.prefill, &input.prefillAll},
+      {steps.prefillOne, &report.prefillOne, &input.prefillOne},
+      {steps.prefillInFlight, &report.prefillInFlight, &input.prefillInFlight}};
+  for (auto [counted, to, point] : phases) {
+    FailureOr<PlanCost> plan = estimator.prefill(counted);
+    if (failed(plan)) {
+      return failure();
+    }
+    *point = pointOf(*plan, static_cast<double>(workload.inputLength));
+    *to = std::move(*plan);
+  }
+  input.promptsTogether = static_cast<double>(steps.promptsTogether);
+  return success();
+}
+
 FailureOr<Report>
 modelc::estimateModel(ModuleOp module, const ModelFacts &model,
                       const Target &target, const CompileOptions &options,
                       Explanations explanations, llvm::raw_ostream &errors) {
   const RequestShape &workload = options.workload;
   Estimator estimator(module, workload, model.pageSize, target, explanations);
-  FailureOr<PlanCost> all = estimator.prefillAll();
-  FailureOr<PlanCost> one = estimator.prefillOne();
-  if (failed(all) || failed(one)) {
-    return failure();
-  }
   ServeInput input;
   input.workload = served(workload);
   input.gpus = options.tensorParallel;
-  input.prefillAll = pointOf(*all, workload.inputLength);
-  input.prefillOne = pointOf(*one, workload.inputLength);
   input.priceBasis = options.priceBasis;
   Report report;
   report.decode.name = "decode";
+  if (failed(estimatePrefill(estimator, workload, input, report))) {
+    return failure();
+  }
   // Prefill makes the first token out.
   if (workload.outputLength > 1 &&
       failed(estimateDecode(estimator, workload, input.decode, report))) {
@@ -216,8 +210,6 @@ modelc::estimateModel(ModuleOp module, const ModelFacts &model,
   report.tensorParallel = options.tensorParallel;
   report.parameters = model.parameters;
   report.service = *service;
-  report.prefill = std::move(*all);
-  report.prefillOne = std::move(*one);
   report.memory = fitOf(report, model, target, options);
   return report;
 }

@@ -69,6 +69,7 @@ static std::string describe(const CompileOptions &options,
     json.attribute("isl", options.workload.inputLength);
     json.attribute("osl", options.workload.outputLength);
     json.attribute("batch", options.workload.batch);
+    json.attribute("max_batched_tokens", options.workload.maxBatchedTokens);
     json.attribute("weights", options.weights);
     json.attribute("activations", options.activations);
     json.attribute("kv", options.cache);
@@ -208,6 +209,7 @@ readCompilation(llvm::StringRef folder, llvm::raw_ostream &errors) {
   size("isl", options.workload.inputLength);
   size("osl", options.workload.outputLength);
   size("batch", options.workload.batch);
+  size("max_batched_tokens", options.workload.maxBatchedTokens);
   size("page", model.pageSize);
   size("max_tp", model.maxTensorParallel);
   number("weight_bytes", model.weightBytes);

@@ -11,9 +11,6 @@
 using namespace mlir;
 using namespace modelc;
 
-/// Tokens that one prefill step takes at most, as serving engines chunk them.
-static constexpr int64_t kMaxStepTokens = 16384;
-
 /// Adds the names of the buffers of a kernel of so many rows that are `wanted`
 /// and stay in the last cache from one kernel to the next.
 static void addCached(schedule::KernelOp kernel, const Target &target,
@@ -85,19 +82,33 @@ static FailureOr<Judgement> judge(const KernelSequence &kernels,
   return judgement;
 }
 
-int64_t modelc::maxStepTokens(const RequestShape &workload) {
-  return std::max(kMaxStepTokens, workload.inputLength);
-}
-
 EstimatedSteps modelc::estimatedSteps(const RequestShape &workload) {
   int64_t length = workload.inputLength, batch = workload.batch;
-  int64_t prompts =
-      std::clamp<int64_t>(maxStepTokens(workload) / length, 1, batch);
+  int64_t budget = workload.maxBatchedTokens;
   EstimatedSteps steps;
-  steps.prefillAll = {false, prompts * length, prompts};
-  steps.prefillOne = {false, length, 1};
-  steps.decode = {true, batch, batch};
+  steps.promptsTogether =
+      promptsTogether(batch, length, workload.outputLength, budget);
+  steps.prefillAll = prefillSteps(batch, length, budget);
+  steps.prefillOne = prefillSteps(1, length, budget);
+  steps.prefillInFlight = prefillSteps(steps.promptsTogether, length, budget);
   return steps;
+}
+
+StepShape modelc::decodeStep(const RequestShape &workload, int64_t context) {
+  return {{{workload.batch, 1, context}}};
+}
+
+static std::vector<StepShape> shapesOf(const RequestShape &workload) {
+  EstimatedSteps steps = estimatedSteps(workload);
+  std::vector<StepShape> shapes = {
+      decodeStep(workload, workload.inputLength + 1)};
+  for (const auto *phase :
+       {&steps.prefillAll, &steps.prefillOne, &steps.prefillInFlight}) {
+    for (const CountedStep &counted : *phase) {
+      shapes.push_back(counted.step);
+    }
+  }
+  return shapes;
 }
 
 /// Brings a kernel into its final form and proves its waits; one that the input
@@ -147,13 +158,12 @@ modelc::lowerToFinalSchedule(ModuleOp phases, const Target &target,
                      StringAttr::get(module->getContext(), options.target));
   KernelOptions kernels;
   const RequestShape &workload = options.workload;
-  kernels.maxTokens = maxStepTokens(workload);
+  kernels.maxTokens = workload.maxBatchedTokens;
   kernels.maxSequences = std::max(kernels.maxSequences, workload.batch);
   kernels.maxContext = std::max(kernels.maxContext,
                                 workload.inputLength + workload.outputLength);
   if (options.wantsEstimateOnly()) {
-    EstimatedSteps steps = estimatedSteps(workload);
-    kernels.steps = {steps.prefillAll, steps.prefillOne, steps.decode};
+    kernels.steps = shapesOf(workload);
   }
   kernels.count = count;
   kernels.engine = options.engine;

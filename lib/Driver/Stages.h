@@ -22,16 +22,16 @@ lowerModel(model::GraphOp graph, const CompileOptions &options);
 mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
 boundPhases(mlir::ModuleOp input, const CompileOptions &options);
 
-/// Tokens that one prefill step takes at most.
-int64_t maxStepTokens(const RequestShape &workload);
-
-/// The steps that an estimate costs.
+/// The steps of prompts that an estimate costs.
 struct EstimatedSteps {
-  StepOfRun prefillAll; ///< as many whole prompts as a step takes
-  StepOfRun prefillOne; ///< one prompt
-  StepOfRun decode;     ///< all sequences at once
+  std::vector<CountedStep> prefillAll;      ///< all prompts
+  std::vector<CountedStep> prefillOne;      ///< one prompt
+  std::vector<CountedStep> prefillInFlight; ///< those read together
+  int64_t promptsTogether = 1;              ///< in an in-flight batch
 };
 EstimatedSteps estimatedSteps(const RequestShape &workload);
+/// One token for each sequence, which is its `context`-th.
+StepShape decodeStep(const RequestShape &workload, int64_t context);
 
 /// Kernels and plans in the final form, for the graphs of `phases`. What the
 /// choice of tiles did is added to `count`, if there is one.

@@ -72,8 +72,17 @@ LogicalResult modelc::checkUsage(const CompileOptions &options,
       failed(checkCount("tp", options.tensorParallel, 1024, errors)) ||
       failed(checkCount("isl", request.inputLength, kMostTokens, errors)) ||
       failed(checkCount("osl", request.outputLength, kMostTokens, errors)) ||
-      failed(checkCount("batch", request.batch, kMostTokens, errors))) {
+      failed(checkCount("batch", request.batch, kMostTokens, errors)) ||
+      failed(checkCount("max-batched-tokens", request.maxBatchedTokens,
+                        kMostTokens, errors))) {
     return failure();
+  }
+  if (request.maxBatchedTokens < request.batch) {
+    return complain(errors, "expected --max-batched-tokens of at least " +
+                                Twine(request.batch) +
+                                ", a token of each sequence of a decode step "
+                                "(--batch), got " +
+                                Twine(request.maxBatchedTokens));
   }
   StringRef weights = options.weights;
   if (model::findFormat(options.activations) &&
@@ -88,6 +97,17 @@ LogicalResult modelc::checkUsage(const CompileOptions &options,
                             "of the binaries");
   }
   return success();
+}
+
+LogicalResult modelc::checkStepTokens(const CompileOptions &options,
+                                      int64_t page, raw_ostream &errors) {
+  if (options.workload.maxBatchedTokens >= page) {
+    return success();
+  }
+  return complain(errors, "expected --max-batched-tokens of at least " +
+                              Twine(page) +
+                              ", the tokens in a page of the cache, got " +
+                              Twine(options.workload.maxBatchedTokens));
 }
 
 LogicalResult modelc::checkPriceBasis(const CompileOptions &options,

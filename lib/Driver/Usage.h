@@ -19,6 +19,10 @@ llvm::LogicalResult checkInput(const CompileOptions &options,
 llvm::LogicalResult checkUsage(const CompileOptions &options,
                                llvm::raw_ostream &errors);
 
+/// Whether a step takes the tokens of a page of the cache.
+llvm::LogicalResult checkStepTokens(const CompileOptions &options, int64_t page,
+                                    llvm::raw_ostream &errors);
+
 /// Whether the target's file states prices on the basis that was asked for.
 llvm::LogicalResult checkPriceBasis(const CompileOptions &options,
                                     const Target &target,

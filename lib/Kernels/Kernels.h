@@ -10,6 +10,7 @@
 #define LIB_KERNELS_KERNELS_H
 
 #include "dialects/Schedule/Schedule.h"
+#include "lib/Cost/Cost.h"
 #include "lib/Hardware/Hardware.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/LogicalResult.h"
@@ -42,12 +43,6 @@ using EvaluateKernels = std::function<std::vector<llvm::FailureOr<Judgement>>(
     llvm::ArrayRef<KernelSequence> candidates,
     llvm::ArrayRef<SizesOfRun> sizes)>;
 
-/// Sizes of one step.
-struct StepOfRun {
-  bool isDecode = false;
-  int64_t tokens = 0, sequences = 0;
-};
-
 /// What the choice of tiles did.
 struct SearchCount {
   uint64_t choices = 0;   ///< shapes and ranges of sizes that were given a tile
@@ -62,7 +57,7 @@ struct KernelOptions {
   int64_t maxTokens = 16384, maxSequences = 256, maxContext = 131072;
   /// The only steps that will be asked for, so that ranges of rows that none
   /// meets get no kernels; empty: any step of the sizes above.
-  llvm::SmallVector<StepOfRun> steps;
+  std::vector<StepShape> steps;
   /// Judges candidates; without it the first legal one in order of a preview
   /// by arithmetic is taken.
   EvaluateKernels evaluate;

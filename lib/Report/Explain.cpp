@@ -11,7 +11,8 @@ static void printStep(const PlanCost &plan, const StepCost &step,
                       const Target &target, llvm::raw_ostream &os) {
   const KernelCost &cost = step.cost;
   double all = step.count * cost.expectation.seconds;
-  os << oneLine(step.label) << " in " << plan.name << ": "
+  os << oneLine(step.label) << " in "
+     << (step.plan.empty() ? plan.name : step.plan) << ": "
      << (step.collective ? "collective " : "kernel ") << cost.name << ", "
      << formatQuantity(step.count, "") << " x "
      << formatQuantity(cost.expectation.seconds, "s", 4) << " = "

@@ -7,6 +7,7 @@
 
 #include "lib/Report/Figures.h"
 #include "lib/Report/OpRows.h"
+#include "lib/Report/Prompts.h"
 #include "lib/Support/Support.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cmath>
@@ -141,8 +142,10 @@ void ServiceFigures::addWatts(std::string name, std::string key,
 void ServiceFigures::addPrefill() {
   list.add("ttft", "mean_ttft_ms", service.ttftSeconds,
            stepTerm("", report.prefillOne));
+  list.addNote(chunksInWords(load));
   list.add("prefill", "prefill_ms", service.prefillAllSeconds,
            stepTerm("", report.prefill));
+  list.addNote(chunksInWords(load));
   const StepPoint &all = service.prefillAll;
   double gpus = double(service.gpus);
   double prompts = load.sequences * load.inputTokens;
@@ -191,23 +194,32 @@ Term ServiceFigures::tpotTerm(const Service &one) const {
   if (one.batching == Batching::Static) {
     return decode;
   }
-  double others = load.sequences - 1, steps = load.outputTokens - 1;
-  Term prefill = stepTerm("prefill of one prompt", report.prefillOne);
-  Term term = leaf("", decode.value + others / steps * prefill.value, "s",
-                   "decode step + " + text(others) + " other sequences / " +
-                       text(steps) + " further tokens x prefill of one prompt");
+  double together = service.promptsTogether;
+  double others = load.sequences / together - 1, steps = load.outputTokens - 1;
+  Term prefill = stepTerm("prefill of " + promptsTogether(service),
+                          report.prefillInFlight);
+  Term term =
+      leaf("", decode.value + others / steps * prefill.value, "s",
+           "decode step + " + text(others) +
+               (together > 1 ? " other prefills / " : " other sequences / ") +
+               text(steps) + " further tokens x prefill of " +
+               promptsTogether(service));
   term.children = {std::move(decode), std::move(prefill)};
   return term;
 }
 
 Term ServiceFigures::requestTerm(const Service &one) const {
   bool inFlight = one.batching == Batching::InFlight;
-  double first = inFlight ? service.ttftSeconds.expectation
+  double together = inFlight ? service.promptsTogether : load.sequences;
+  double first = inFlight ? service.prefillInFlight.seconds.expectation
                           : service.prefillAllSeconds.expectation;
   double steps = load.outputTokens - 1;
-  std::string firstName = inFlight ? "ttft" : "prefill of all prompts";
+  std::string firstName = !inFlight ? "prefill of all prompts"
+                          : together > 1
+                              ? "prefill of " + promptsTogether(service)
+                              : "ttft";
   if (!one.tpot) {
-    double turns = inFlight ? load.sequences : 1;
+    double turns = load.sequences / together;
     return leaf("", turns * first, "s",
                 text(turns) + " x " + firstName +
                     ", which makes the only token");
@@ -335,6 +347,7 @@ void ServiceFigures::addTpot(const Service &one, llvm::StringRef prefix) {
   }
   double tpot = one.tpot->expectation;
   list.add(name, "mean_tpot_ms", *one.tpot, tpotTerm(one));
+  list.addNote(togetherInWords(service, one.batching));
   list.add(user, "mean_intvty", *one.outputPerSecondPerUser,
            leaf("", 1 / tpot, "", "1 / " + text(tpot, "s") + " of tpot"));
 }
@@ -343,6 +356,7 @@ void ServiceFigures::addService(const Service &one, llvm::StringRef prefix) {
   addTpot(one, prefix);
   list.add(prefix.str() + "request_seconds", "mean_e2el_ms", one.requestSeconds,
            requestTerm(one));
+  list.addNote(togetherInWords(service, one.batching));
   addRates(one, prefix);
   addEnergy(one, prefix);
   addDollars(one, prefix);

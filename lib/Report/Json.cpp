@@ -155,6 +155,7 @@ void printJson(const Report &report, const Target &target,
     put(json, "isl", service.workload.inputTokens);
     put(json, "osl", service.workload.outputTokens);
     put(json, "conc", service.workload.sequences);
+    put(json, "max_batched_tokens", service.workload.stepTokens);
     put(json, "tp", double(report.tensorParallel));
     put(json, "num_gpus", double(service.gpus));
     json.attributeObject("bound", [&] { writeView(json, all, &Views::bound); });

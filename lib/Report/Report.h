@@ -22,8 +22,9 @@ struct Report {
   double parameters = 0;
   ServeResult service;
   FitResult memory;
-  PlanCost prefill;    // of all sequences
-  PlanCost prefillOne; // of one prompt
+  PlanCost prefill;         // of all sequences
+  PlanCost prefillOne;      // of one prompt
+  PlanCost prefillInFlight; // of prompts that an in-flight batch reads together
   /// At a context in the middle; no steps where a request takes none.
   PlanCost decode;
   double decodeContext = 0;

@@ -131,19 +131,22 @@ static Service serveStatic(const ServeInput &input,
 }
 
 /// While a request takes its decode steps, each other sequence ends once and
-/// its place takes a new prompt: sequences - 1 prefills hold the request up. In
-/// the time of a request the deployment answers as many as it has sequences.
+/// its place takes a new prompt: their prefills, but for the one in which its
+/// own was read, hold the request up. In the time of a request the deployment
+/// answers as many as it has sequences.
 static Service serveInFlight(const ServeInput &input,
                              const std::optional<StepPoint> &decode,
                              const Target &target, double dollarsPerHour) {
   const Workload &load = input.workload;
   double steps = load.outputTokens - 1;
+  double prefills = load.sequences / input.promptsTogether;
   auto sum = [&](double prefill, double step) {
-    return load.sequences * prefill + steps * step;
+    return prefills * prefill + steps * step;
   };
   StepPoint step = decode.value_or(StepPoint());
-  Production made{each(sum, input.prefillOne.seconds, step.seconds),
-                  each(sum, input.prefillOne.joules, step.joules),
+  const StepPoint &prefill = input.prefillInFlight;
+  Production made{each(sum, prefill.seconds, step.seconds),
+                  each(sum, prefill.joules, step.joules),
                   load.sequences * load.outputTokens,
                   load.sequences * (load.inputTokens + load.outputTokens)};
   Service service;
@@ -152,9 +155,9 @@ static Service serveInFlight(const ServeInput &input,
   if (decode) {
     service.tpot = each(
         [&](double prefill, double step) {
-          return step + (load.sequences - 1) / steps * prefill;
+          return step + (prefills - 1) / steps * prefill;
         },
-        input.prefillOne.seconds, decode->seconds);
+        prefill.seconds, decode->seconds);
   }
   fillRates(service, made, input, target, dollarsPerHour);
   return service;
@@ -221,6 +224,8 @@ llvm::FailureOr<ServeResult> serve(const ServeInput &input,
   result.gpus = input.gpus;
   result.prefillAll = input.prefillAll;
   result.prefillOne = input.prefillOne;
+  result.prefillInFlight = input.prefillInFlight;
+  result.promptsTogether = input.promptsTogether;
   addPrefill(input, result);
   if (!input.decode.empty()) {
     addDecode(input, result);

@@ -11,6 +11,7 @@
 #ifndef LIB_SERVE_SERVE_H
 #define LIB_SERVE_SERVE_H
 
+#include "lib/Cost/Cost.h"
 #include "lib/Hardware/Hardware.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/LogicalResult.h"
@@ -38,7 +39,34 @@ struct Workload {
   double inputTokens = 1024; // of a request
   double outputTokens = 1024;
   double sequences = 64; // at once
+  /// New tokens of prompts that a step takes at most.
+  double stepTokens = 16384;
 };
+
+//===----------------------------------------------------------------------===//
+// Steps
+//===----------------------------------------------------------------------===//
+
+/// A step that runs so many times; of a few like it, it may stand for others.
+struct CountedStep {
+  StepShape step;
+  double times = 1;
+};
+
+/// The steps that read prompts of `length` tokens, of at most `budget` tokens
+/// each: as many whole prompts as fit, or one prompt in chunks, each behind the
+/// earlier ones.
+std::vector<CountedStep> prefillSteps(int64_t prompts, int64_t length,
+                                      int64_t budget);
+
+/// How many prompts an in-flight batch reads in one step: as many as end in
+/// the time of a decode step, and no more than fit.
+int64_t promptsTogether(int64_t sequences, int64_t inputTokens,
+                        int64_t outputTokens, int64_t budget);
+
+//===----------------------------------------------------------------------===//
+// Service
+//===----------------------------------------------------------------------===//
 
 /// Bytes on one GPU.
 struct MemoryNeeds {
@@ -54,8 +82,9 @@ enum class Batching {
   /// All sequences start together: one prefill of all, then decode steps.
   Static,
   /// Steady state with in-flight batching: a finished sequence makes room for
-  /// the next prompt, whose prefill holds up all others. A request waits for
-  /// its own prefill and one of each other sequence.
+  /// the next prompt, whose prefill holds up all others. Prompts that come in
+  /// the time of one decode step are read together. A request waits for its
+  /// own prefill and those of all other sequences.
   InFlight,
 };
 /// "static" or "in-flight".
@@ -67,8 +96,10 @@ struct ServeInput {
   /// Of all sequences, by ascending context; none where a request of one token
   /// out takes no such step.
   std::vector<StepPoint> decode;
-  StepPoint prefillAll; // of all sequences' prompts
-  StepPoint prefillOne; // of one prompt alone
+  StepPoint prefillAll;       // of all sequences' prompts
+  StepPoint prefillOne;       // of one prompt alone
+  StepPoint prefillInFlight;  // of as many as an in-flight batch reads at once
+  double promptsTogether = 1; // that are these
   std::string priceBasis = "hyperscaler";
 };
 
@@ -104,7 +135,8 @@ struct ServeResult {
   int64_t gpus = 1;
   /// The steps behind the numbers; the mean decode step stands between those of
   /// the points. Without one, figures of decode are absent.
-  StepPoint prefillAll, prefillOne;
+  StepPoint prefillAll, prefillOne, prefillInFlight;
+  double promptsTogether = 1; // in prefillInFlight
   std::optional<StepPoint> decode;
   std::vector<StepPoint> decodePoints;
   Views prefillAllSeconds;

@@ -1,7 +1,12 @@
 //===- ServeTest.cpp - Prints service, fit and reports of round numbers ---===//
 //
 // serve-test TARGETS text|json|csv|figures|explain [name] [tokens out]
+//                    [prompts together] [tokens of a step]
 //   a report of made-up steps
+// serve-test TARGETS steps PROMPTS LENGTH BUDGET
+//   the steps that read prompts
+// serve-test TARGETS together SEQUENCES IN OUT BUDGET
+//   how many prompts an in-flight batch reads in one step
 // serve-test TARGETS fit key=value ...
 //   GB on one GPU of 100 GB
 //
@@ -9,6 +14,7 @@
 
 #include "lib/Report/Figures.h"
 #include "lib/Report/Report.h"
+#include "lib/Support/Support.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -41,18 +47,28 @@ static PlanCost plan(std::string name, double scale) {
   return plan;
 }
 
-/// Prefill of one prompt 10 ms, of 8 of them 60 ms; decode 1 ms at a context of
-/// 0, 3 ms at 2000. 500 W and 200 W.
-static ServeInput roundNumbers(double outputTokens) {
+/// What may differ from one report to the next.
+struct Asked {
+  double outputTokens = 100, promptsTogether = 1, stepTokens = 16384;
+};
+
+/// Prefill of one prompt 10 ms, of several together 8 ms each, of 8 of them 60
+/// ms; decode 1 ms at a context of 0, 3 ms at 2000. 500 W and 200 W.
+static ServeInput roundNumbers(const Asked &asked) {
+  double outputTokens = asked.outputTokens, together = asked.promptsTogether;
   ServeInput input;
-  input.workload = {1000, outputTokens, 8};
+  input.workload = {1000, outputTokens, 8, asked.stepTokens};
   input.gpus = 2;
   auto point = [](double context, double seconds, double watts) {
     return StepPoint{context,
                      {seconds / 2, seconds},
                      {seconds / 2 * watts, seconds * watts}};
   };
-  input.prefillOne = point(1000, 10e-3, 500);
+  input.prefillOne = input.prefillInFlight = point(1000, 10e-3, 500);
+  if (together > 1) {
+    input.prefillInFlight = point(1000, 8e-3 * together, 500);
+    input.promptsTogether = together;
+  }
   input.prefillAll = point(1000, 60e-3, 500);
   if (outputTokens > 1) {
     input.decode = {point(0, 1e-3, 200), point(2000, 3e-3, 200)};
@@ -82,9 +98,9 @@ static int printFigures(const Report &report, const Target &target) {
 }
 
 static int printReport(const Target &target, llvm::StringRef mode,
-                       llvm::StringRef op, double outputTokens) {
+                       llvm::StringRef op, const Asked &asked) {
   llvm::FailureOr<ServeResult> service =
-      serve(roundNumbers(outputTokens), target, llvm::errs());
+      serve(roundNumbers(asked), target, llvm::errs());
   if (failed(service)) {
     return 1;
   }
@@ -101,9 +117,12 @@ static int printReport(const Target &target, llvm::StringRef mode,
        "copies 2]",
        2e9, 4},
       {"[\"mlp\" split 1 of 2] channel_scale", 2.5e9, 4}};
-  report.prefillOne = plan("prefill", 1.25);
+  report.prefillOne = report.prefillInFlight = plan("prefill", 1.25);
+  if (asked.promptsTogether > 1) {
+    report.prefillInFlight = plan("prefill", asked.promptsTogether);
+  }
   report.decode.name = "decode";
-  if (outputTokens > 1) {
+  if (asked.outputTokens > 1) {
     report.decode = plan("decode", 1);
     report.decodeContext = 2000;
   }
@@ -151,6 +170,33 @@ static int printFit(const Target &target, llvm::ArrayRef<char *> words) {
   return result.fits ? 0 : 3;
 }
 
+static int printSteps(llvm::ArrayRef<int64_t> sizes) {
+  for (const CountedStep &counted :
+       prefillSteps(sizes[0], sizes[1], sizes[2])) {
+    const StepGroup &group = counted.step.groups.front();
+    llvm::outs() << formatQuantity(counted.times, "") << " x "
+                 << group.sequences << " x " << group.newTokens << " at "
+                 << group.context << "\n";
+  }
+  return 0;
+}
+
+static int printCounts(llvm::StringRef mode, llvm::ArrayRef<char *> words) {
+  llvm::SmallVector<int64_t> sizes(4, 1);
+  for (auto [word, size] : llvm::zip(words, sizes)) {
+    if (!llvm::to_integer(word, size)) {
+      llvm::errs() << "expected numbers, got " << word << "\n";
+      return 2;
+    }
+  }
+  if (mode == "steps") {
+    return printSteps(sizes);
+  }
+  llvm::outs() << promptsTogether(sizes[0], sizes[1], sizes[2], sizes[3])
+               << "\n";
+  return 0;
+}
+
 int main(int argc, char **argv) {
   if (argc < 3) {
     llvm::errs() << "usage: serve-test TARGETS MODE ...\n";
@@ -165,10 +211,18 @@ int main(int argc, char **argv) {
   if (mode == "fit") {
     return printFit(*target, llvm::ArrayRef(argv + 3, argc - 3));
   }
-  double outputTokens = 100;
-  if (argc > 4 && !llvm::to_float(argv[4], outputTokens)) {
-    llvm::errs() << "expected a number of tokens, got " << argv[4] << "\n";
-    return 2;
+  if (mode == "steps" || mode == "together") {
+    return printCounts(mode, llvm::ArrayRef(argv + 3, argc - 3));
   }
-  return printReport(*target, mode, argc > 3 ? argv[3] : "", outputTokens);
+  Asked asked;
+  double *numbers[] = {&asked.outputTokens, &asked.promptsTogether,
+                       &asked.stepTokens};
+  for (auto [word, number] : llvm::zip(
+           llvm::ArrayRef(argv, argc).drop_front(std::min(argc, 4)), numbers)) {
+    if (!llvm::to_float(word, *number)) {
+      llvm::errs() << "expected a number, got " << word << "\n";
+      return 2;
+    }
+  }
+  return printReport(*target, mode, argc > 3 ? argv[3] : "", asked);
 }

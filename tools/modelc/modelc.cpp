@@ -80,6 +80,10 @@ static Flag<int64_t> outputLength("osl",
                                   cl::init(1024), cl::cat(category));
 static Flag<int64_t> batch("batch", cl::desc("requests decoded together"),
                            cl::init(64), cl::cat(category));
+static Flag<int64_t> maxBatchedTokens(
+    "max-batched-tokens",
+    cl::desc("new tokens of a step at most: longer prompts take several steps"),
+    cl::init(RequestShape().maxBatchedTokens), cl::cat(category));
 using Format = const model::NumberFormat *;
 static const Format kImported = model::findFormat("bf16");
 static Choice<Format> weights("weights",
@@ -155,7 +159,11 @@ static CompileOptions compileOptions() {
   options.overrides.assign(overrides.begin(), overrides.end());
   options.targetsDirectory = targetsDirectory;
   options.tensorParallel = tensorParallel;
-  options.workload = {inputLength, outputLength, batch};
+  options.workload = {inputLength, outputLength, batch, maxBatchedTokens};
+  if (!maxBatchedTokens.getNumOccurrences()) { // a decode step has to fit
+    options.workload.maxBatchedTokens =
+        std::max<int64_t>(maxBatchedTokens, batch);
+  }
   options.weights = given(weights);
   options.activations = activations ? activations->name.str() : "weights";
   options.cache = given(cacheType);

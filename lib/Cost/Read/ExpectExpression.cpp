@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "lib/Cost/Cost.h"
+#include "lib/Cost/Read/ReadKernel.h"
 #include "llvm/ADT/StringExtras.h"
 #include <cmath>
 
@@ -180,6 +180,18 @@ double ExpectParser::readAll() {
     return fail("expected a finite value", 0);
   }
   return value;
+}
+
+void addNamesOf(llvm::StringRef expression, std::set<std::string> &names) {
+  while (!expression.empty()) {
+    llvm::StringRef word = expression.take_while(
+        [](char c) { return llvm::isAlnum(c) || c == '_'; });
+    expression = expression.drop_front(std::max<size_t>(word.size(), 1));
+    bool isCall = expression.ltrim().starts_with("(");
+    if (!word.empty() && !llvm::isDigit(word.front()) && !isCall) {
+      names.insert(word.str());
+    }
+  }
 }
 
 llvm::FailureOr<double> evaluateExpression(llvm::StringRef text,

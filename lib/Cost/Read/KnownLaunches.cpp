@@ -1,5 +1,8 @@
 #include "lib/Cost/Read/KnownLaunches.h"
 
+#include "lib/Cost/Read/ReadKernel.h"
+#include "llvm/ADT/TypeSwitch.h"
+
 using namespace mlir;
 using namespace modelc::schedule;
 
@@ -15,18 +18,33 @@ const KernelTime &KnownLaunch::timeAt(double clockHz, const Target &target,
   return place->second;
 }
 
-/// Symbols of the workload are read by the `expect` of loops only.
-Bindings KnownLaunches::readBy(KernelOp kernel, const Bindings &bindings) {
-  auto [place, isNew] = readsWorkload.try_emplace(kernel, false);
-  if (isNew) {
-    kernel.walk([&](LoopOp loop) { place->second |= !!loop.getExpect(); });
+/// Index arguments, and symbols of the workload in what is expected.
+static std::set<std::string> namesIn(KernelOp kernel) {
+  std::set<std::string> names;
+  for (BlockArgument argument : kernel.getEntry().getArguments()) {
+    if (argument.getType().isIndex()) {
+      names.insert(kernel.getArgumentName(argument.getArgNumber()).str());
+    }
   }
-  if (place->second) {
-    return bindings;
+  auto add = [&](std::optional<StringRef> expect) {
+    if (expect) {
+      addNamesOf(*expect, names);
+    }
+  };
+  kernel.walk([&](Operation *op) {
+    llvm::TypeSwitch<Operation *>(op).Case<LoopOp, LoadOp>(
+        [&](auto expecting) { add(expecting.getExpect()); });
+  });
+  return names;
+}
+
+Bindings KnownLaunches::readBy(KernelOp kernel, const Bindings &bindings) {
+  auto [names, isNew] = namesOf.try_emplace(kernel);
+  if (isNew) {
+    names->second = namesIn(kernel);
   }
   Bindings own;
-  for (BlockArgument argument : kernel.getEntry().getArguments()) {
-    std::string name = kernel.getArgumentName(argument.getArgNumber()).str();
+  for (const std::string &name : names->second) {
     if (auto found = bindings.find(name); found != bindings.end()) {
       own.insert(*found);
     }

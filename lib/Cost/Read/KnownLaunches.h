@@ -2,8 +2,10 @@
 //
 // Inner to lib/Cost. The plans of a module launch the same kernels at the same
 // sizes again and again: a norm several times in a layer, all linears of a
-// decode step whatever the context. Each is read once, and timed once for each
-// clock.
+// decode step whatever the context, those of a prompt's chunk wherever it lies.
+// Each is read once for all steps of a run, and timed once for each clock: what
+// a kernel does not read, neither as an argument nor in what it expects, makes
+// no difference.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,6 +15,7 @@
 #include "dialects/Schedule/Schedule.h"
 #include "lib/Cost/Time/Launched.h"
 #include <memory>
+#include <set>
 
 namespace modelc {
 
@@ -63,7 +66,7 @@ private:
   mlir::SymbolTable symbols;
   const Target &target;
   std::map<Key, std::unique_ptr<KnownLaunch>> known;
-  llvm::DenseMap<mlir::Operation *, bool> readsWorkload;
+  std::map<mlir::Operation *, std::set<std::string>> namesOf; // that it reads
 };
 
 } // namespace modelc

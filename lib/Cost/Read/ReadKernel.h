@@ -6,6 +6,7 @@
 #include "dialects/Schedule/Schedule.h"
 #include "lib/Cost/Cost.h"
 #include "lib/Cost/Read/Iterations.h"
+#include <set>
 
 namespace modelc {
 
@@ -20,6 +21,9 @@ double accessDegree(schedule::TileType place, schedule::TileType value,
 /// Registers that a thread needs: the largest sum of live register tiles, and
 /// some for addresses.
 int64_t registersPerThread(schedule::KernelOp kernel, const Target &target);
+
+/// Adds the names that an `expect` expression reads.
+void addNamesOf(llvm::StringRef expression, std::set<std::string> &names);
 
 /// The buffer side of a load, store or copy.
 struct BufferUse {

@@ -63,6 +63,8 @@ CompileOptions ShapePredictor::optionsOfAll() const {
     workload.inputLength =
         std::max({workload.inputLength, row.past + row.newTokens,
                   row.kind == Measurement::Prefill ? row.rows() : int64_t(1)});
+    workload.maxBatchedTokens =
+        std::max(workload.maxBatchedTokens, workload.inputLength);
   }
   return options;
 }

@@ -215,9 +215,8 @@ static void judge(const Tiling &tiling, OpBuilder &builder,
 
 /// Whether a step that will be asked for has from `least` to `most` rows.
 static bool isMet(const KernelOptions &options, int64_t least, int64_t most) {
-  auto isOfStep = [&](const StepOfRun &step) {
-    int64_t size = step.isDecode ? step.sequences : step.tokens;
-    return least <= size && size <= most;
+  auto isOfStep = [&](const StepShape &step) {
+    return least <= step.tokens() && step.tokens() <= most;
   };
   return options.steps.empty() || llvm::any_of(options.steps, isOfStep);
 }

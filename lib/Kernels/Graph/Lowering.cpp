@@ -142,9 +142,9 @@ SmallVector<Range> Lowering::rangesOf(Value rows) const {
   bool isTokens = !plan.isDecode && rows == plan.sizes.tokens;
   int64_t most = isTokens ? options.maxTokens : options.maxSequences;
   auto isMet = [&](Range range) {
-    auto isOfStep = [&](const StepOfRun &step) {
-      int64_t size = isTokens ? step.tokens : step.sequences;
-      return step.isDecode == plan.isDecode && range.minimum <= size &&
+    auto isOfStep = [&](const StepShape &step) {
+      int64_t size = isTokens ? step.tokens() : step.sequences();
+      return step.isDecode() == plan.isDecode && range.minimum <= size &&
              size <= range.maximum;
     };
     return options.steps.empty() || llvm::any_of(options.steps, isOfStep);
