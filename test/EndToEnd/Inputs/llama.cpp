@@ -3,7 +3,10 @@
 // with a paged cache, on RANKS devices. Compares with the logits and tokens of
 // the reference, which keeps all activations in float.
 //
-//   llama WEIGHTS GOLDEN LOGITS
+//   llama WEIGHTS GOLDEN LOGITS [CHUNK]
+//
+// With CHUNK, the first so many tokens of each prompt are prefilled in a step
+// of their own: the rest finds their keys in the cache.
 //
 // Tolerance in 16 bits: the library rounds activations to bf16, to a relative
 // 2^-9 each. What one rounding does to the logits, whose spread is about 1, is
@@ -245,9 +248,36 @@ private:
   int64_t count = 0;
 };
 
+using Prompts = std::vector<std::vector<int64_t>>;
+
+/// One step of at most `most` new tokens of each prompt, behind its first
+/// `contexts`, which grow by them.
+void prefill(Devices &devices, const Prompts &prompts, int most,
+             std::vector<int> &contexts) {
+  std::vector<int> tokens, starts = {0};
+  int longest = 0;
+  for (size_t s = 0; s < prompts.size(); ++s) {
+    int past = contexts[s];
+    int count = std::min(most, int(prompts[s].size()) - past);
+    for (int i = 0; i < count; ++i) {
+      tokens.push_back(int(prompts[s][size_t(past + i)]));
+    }
+    starts.push_back(int(tokens.size()));
+    contexts[s] += count;
+    longest = std::max(longest, count);
+  }
+  const int64_t count = int64_t(tokens.size());
+  devices.setInts("tokens", tokens);
+  devices.setInts("starts", starts);
+  devices.setInts("contexts", contexts);
+  runStep(devices, modelc_prefill, modelc_bindings_prefill,
+          modelc_workspace_bytes_prefill,
+          {count, kSequences, longest, kPagesOfOne, kCacheRows}, count);
+}
+
 } // namespace
 
-int main(int, char **argv) {
+int main(int argc, char **argv) {
   const std::string folder = argv[2];
   Checkpoint checkpoint(argv[1], folder);
   Judge judge(folder, argv[3]);
@@ -257,29 +287,19 @@ int main(int, char **argv) {
     modelcSetDevice(rank);
     require(modelc_open("."));
   }
-  std::vector<int> tokens, starts = {0}, contexts;
-  for (int s = 0; s < kSequences; ++s) {
-    for (int64_t token : prompts[size_t(s) + 1]) {
-      tokens.push_back(int(token));
-    }
-    starts.push_back(int(tokens.size()));
-    contexts.push_back(starts[size_t(s) + 1] - starts[size_t(s)]);
-  }
-  const int64_t count = int64_t(tokens.size());
-  const int64_t longest = std::max(contexts[0], contexts[1]);
+  const Prompts whole = {prompts.begin() + 1, prompts.end()};
   Devices devices(checkpoint);
   for (int rank = 0; rank < RANKS; ++rank) {
-    devices.tensorsOf(modelc_bindings_prefill, rank, count);
+    devices.tensorsOf(modelc_bindings_prefill, rank, kCacheRows);
     devices.tensorsOf(modelc_bindings_decode, rank, kSequences);
   }
   devices.linkPeers();
-  devices.setInts("tokens", tokens);
-  devices.setInts("starts", starts);
-  devices.setInts("contexts", contexts);
   devices.setInts("pages", {3, 1, 0, 4}); // in no order; page 2 is nobody's
-  runStep(devices, modelc_prefill, modelc_bindings_prefill,
-          modelc_workspace_bytes_prefill,
-          {count, kSequences, longest, kPagesOfOne, kCacheRows}, count);
+  std::vector<int> contexts(kSequences, 0);
+  if (argc > 4) {
+    prefill(devices, whole, std::atoi(argv[4]), contexts);
+  }
+  prefill(devices, whole, kCacheRows, contexts);
   judge.check(devices, 0);
 
   devices.setInts("starts", {0, 1, 2});
