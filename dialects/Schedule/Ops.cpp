@@ -358,5 +358,39 @@ LogicalResult ArriveOp::verify() {
   return verifySignal(*this, getBarrier().getType());
 }
 
+//===----------------------------------------------------------------------===//
+// Launch
+//===----------------------------------------------------------------------===//
+
+/// "x = %0, m = %tokens": values by the names of a kernel's arguments.
+static ParseResult
+parseNamedArguments(OpAsmParser &parser,
+                    SmallVectorImpl<OpAsmParser::UnresolvedOperand> &values,
+                    ArrayAttr &names) {
+  SmallVector<Attribute> list;
+  std::string name;
+  bool isNext = succeeded(parser.parseOptionalKeywordOrString(&name));
+  while (isNext) {
+    list.push_back(parser.getBuilder().getStringAttr(name));
+    if (parser.parseEqual() || parser.parseOperand(values.emplace_back())) {
+      return failure();
+    }
+    isNext = succeeded(parser.parseOptionalComma());
+    if (isNext && parser.parseKeywordOrString(&name)) {
+      return failure();
+    }
+  }
+  names = parser.getBuilder().getArrayAttr(list);
+  return success();
+}
+
+static void printNamedArguments(OpAsmPrinter &printer, LaunchOp launch,
+                                OperandRange, ArrayAttr) {
+  llvm::interleaveComma(launch.getNamedArguments(), printer, [&](auto named) {
+    printer.printKeywordOrString(named.first);
+    printer << " = " << named.second;
+  });
+}
+
 #define GET_OP_CLASSES
 #include "dialects/Schedule/ScheduleOps.cpp.inc"

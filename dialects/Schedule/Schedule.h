@@ -80,6 +80,13 @@ struct SizeDemand {
   int64_t nearest(int64_t size) const;
 };
 
+/// What a kernel does with a buffer that is launched with it.
+struct BufferRole {
+  bool isRead = false; ///< what it held before
+  bool isWritten = false;
+  bool reachesPeers = false; ///< the buffers of that name on other devices
+};
+
 /// What `order` of a loop on workgroups means: the tile that each workgroup
 /// computes, by its number in the order of launch. A bijection.
 struct GridOrder {
@@ -104,6 +111,11 @@ class LoopOp;
 #include "dialects/Schedule/ScheduleOps.h.inc"
 
 namespace modelc::schedule {
+
+/// Whether the function is a plan: the launches of a step.
+bool isPlan(mlir::Operation *function);
+/// The names of the sizes of the run that a plan takes as its arguments.
+llvm::SmallVector<llvm::StringRef> sizeNamesOf(mlir::Operation *plan);
 
 /// Whether the next kernel of the stream is started when results are stored,
 /// not at once: workgroups that stream operands through a whole unit should not

@@ -1,12 +1,9 @@
-// What occupies a unit of the machine: every op here has work.
+// What occupies a unit of the machine in a kernel: every op here has work.
 
 #ifndef MODELC_DIALECTS_SCHEDULE_OPS
 #define MODELC_DIALECTS_SCHEDULE_OPS
 
-include "dialects/Schedule/ScheduleStructure.td"
-include "dialects/Schedule/WorkOpInterface.td"
-
-def HasWork : DeclareOpInterfaceMethods<WorkOpInterface>;
+include "dialects/Schedule/SchedulePlan.td"
 
 //===- Moves --------------------------------------------------------------===//
 
@@ -356,45 +353,6 @@ def SyncOp : ScheduleOp<"sync", [HasWork]> {
   let summary = "Rendezvous of all waves of the scope.";
   let arguments = (ins DefaultValuedAttr<ScopeAttr, "::modelc::schedule::Scope::Workgroup">:$scope);
   let assemblyFormat = "$scope attr-dict";
-}
-
-//===- Host ---------------------------------------------------------------===//
-
-def LaunchOp : ScheduleOp<"launch", [HasWork]> {
-  let summary = "One kernel of a plan.";
-  let description = [{
-    Several kernels of one op may serve it at different sizes (`kernels`): the
-    first whose guard holds is launched.
-
-    ```mlir
-    schedule.kernel @small(%m: index) guard [#schedule.range<"m", 1 to 16>] attributes {waves = 4 : i64} {
-      %c0 = arith.constant 0 : index
-      schedule.loop (%i) = (%c0) to (%m) on workgroups {
-      }
-    }
-    func.func @plan(%tokens: index) {
-      schedule.launch [@small] (%tokens) "qkv" : index
-      return
-    }
-    ```
-  }];
-  let arguments = (ins ArrayAttr:$kernels, Variadic<AnyType>:$arguments, OptionalAttr<StrAttr>:$label);
-  let assemblyFormat = "$kernels `(` $arguments `)` ($label^)? attr-dict `:` type($arguments)";
-}
-
-def CollectiveOp : ScheduleOp<"collective", [HasWork]> {
-  let summary = "A call of the vendor's communication library.";
-  let description = [{
-    ```mlir
-    func.func @plan(%tokens: index) {
-      %x = schedule.alloc(%tokens) as workspace : !schedule.buffer<?x64xf32>
-      schedule.collective "all-reduce" %x(%tokens) group 8 : !schedule.buffer<?x64xf32>
-      return
-    }
-    ```
-  }];
-  let arguments = (ins StrAttr:$verb, BufferType:$buffer, Variadic<Index>:$sizes, FewAttr:$group, OptionalAttr<StrAttr>:$label);
-  let assemblyFormat = "$verb $buffer `(` $sizes `)` `group` $group ($label^)? attr-dict `:` type($buffer)";
 }
 
 #endif // MODELC_DIALECTS_SCHEDULE_OPS

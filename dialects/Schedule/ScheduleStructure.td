@@ -51,6 +51,10 @@ def KernelOp : ScheduleOp<"kernel", [IsolatedFromAbove, Symbol, NoTerminator, Si
     ::mlir::Block &getEntry() { return getBody().front(); }
     /// The argument's name as it is spelled in the IR and in the emitted source.
     ::llvm::StringRef getArgumentName(unsigned index);
+    /// The argument of that name, or null.
+    ::mlir::BlockArgument getArgument(::llvm::StringRef name);
+    /// What the body does with a buffer among the arguments.
+    ::modelc::schedule::BufferRole getRole(::mlir::Value buffer);
     /// What the guard says, argument by argument.
     ::llvm::SmallVector<::modelc::schedule::SizeDemand> getDemands();
     /// The one loop over workgroups.

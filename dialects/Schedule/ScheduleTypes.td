@@ -20,6 +20,7 @@ def ScheduleDialect : Dialect {
   let useDefaultTypePrinterParser = 1;
   let useDefaultAttributePrinterParser = 1;
   let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let hasOperationAttrVerify = 1;
 }
 
 //===- Attributes ---------------------------------------------------------===//

@@ -152,11 +152,8 @@ LogicalResult KernelOp::verify() {
   }
   for (Attribute attribute : getGuard()) {
     auto range = cast<RangeAttr>(attribute);
-    bool known = llvm::any_of(entry.getArguments(), [&](BlockArgument size) {
-      return getArgumentName(size.getArgNumber()) == range.getArgument() &&
-             !isa<BufferType>(size.getType());
-    });
-    if (!known) {
+    BlockArgument size = getArgument(range.getArgument());
+    if (!size || !size.getType().isIndex()) {
       return emitOpError("expected an argument of the kernel in the guard, got "
                          "'")
              << range.getArgument() << "'";

@@ -28,16 +28,15 @@ private:
   LogicalResult readLoop(LoopOp loop, double times);
   LogicalResult readLaunch(LaunchOp launch, double times);
   LogicalResult readGroups(LaunchOp launch, double times);
-  bool walksSequences(LaunchOp launch) const;
+  static bool walksSequences(LaunchOp launch);
   LogicalResult bindSizes(func::FuncOp plan);
   LogicalResult readCollective(CollectiveOp collective, double times);
   LogicalResult readAlloc(AllocOp alloc, double times);
   FailureOr<double> bytesOf(AllocOp alloc);
   FailureOr<double> bytesOf(Operation *user, BufferType type, ValueRange sizes);
-  FailureOr<KernelOp> choose(LaunchOp launch, Bindings &arguments,
-                             CostOptions &own);
-  void bindArguments(LaunchOp launch, KernelOp kernel, Bindings &arguments,
-                     CostOptions &own);
+  FailureOr<KernelOp> choose(LaunchOp launch, const Bindings &arguments);
+  LogicalResult bindArguments(LaunchOp launch, Bindings &arguments,
+                              CostOptions &own);
 
   std::vector<PendingLaunch> pending;
   KnownLaunch *last = nullptr; // that was read, null = none or a collective
@@ -114,42 +113,36 @@ bool staysCached(double bytes, const Target &target) {
          std::max<double>(target.cache.l2Bytes, target.cache.llcBytes);
 }
 
-void PlanReader::bindArguments(LaunchOp launch, KernelOp kernel,
-                               Bindings &arguments, CostOptions &own) {
-  for (auto [position, value] : llvm::enumerate(launch.getArguments())) {
-    if (position >= kernel.getEntry().getNumArguments()) {
-      break;
-    }
-    std::string name = kernel.getArgumentName(position).str();
+LogicalResult PlanReader::bindArguments(LaunchOp launch, Bindings &arguments,
+                                        CostOptions &own) {
+  for (auto [name, value] : launch.getNamedArguments()) {
     auto found = workspaceBytes.find(value);
     if (found != workspaceBytes.end() && staysCached(found->second, target)) {
-      own.resident.push_back(name);
+      own.resident.push_back(name.str());
     }
-    if (value.getType().isIndex()) {
-      if (std::optional<int64_t> size = evaluateIndex(value, values)) {
-        arguments[name] = double(*size);
-      }
+    if (!value.getType().isIndex()) {
+      continue;
     }
+    std::optional<int64_t> size = evaluateIndex(value, values);
+    if (!size) {
+      return launch.emitOpError("expected a value for '")
+             << name << "' that follows from the sizes of the run";
+    }
+    arguments[name.str()] = double(*size);
   }
+  return success();
 }
 
 static bool holds(KernelOp kernel, const Bindings &arguments) {
   return llvm::all_of(kernel.getDemands(), [&](const SizeDemand &demand) {
-    auto found = arguments.find(demand.argument.str());
-    return found == arguments.end() || demand.holds(int64_t(found->second));
+    return demand.holds(int64_t(arguments.at(demand.argument.str())));
   });
 }
 
-FailureOr<KernelOp> PlanReader::choose(LaunchOp launch, Bindings &arguments,
-                                       CostOptions &own) {
-  for (Attribute name : launch.getKernels()) {
-    KernelOp kernel = launches.lookup(cast<FlatSymbolRefAttr>(name).getValue());
-    if (!kernel) {
-      return launch.emitOpError("expected a kernel named ") << name;
-    }
-    arguments = bindings;
-    own = options;
-    bindArguments(launch, kernel, arguments, own);
+FailureOr<KernelOp> PlanReader::choose(LaunchOp launch,
+                                       const Bindings &arguments) {
+  for (auto name : launch.getKernels().getAsRange<FlatSymbolRefAttr>()) {
+    KernelOp kernel = launches.lookup(name.getValue());
     if (holds(kernel, arguments)) {
       return kernel;
     }
@@ -172,9 +165,12 @@ static Bindings sizesOf(KernelOp kernel, const Bindings &arguments) {
 }
 
 LogicalResult PlanReader::readLaunch(LaunchOp launch, double times) {
-  Bindings arguments;
-  CostOptions own;
-  FailureOr<KernelOp> kernel = choose(launch, arguments, own);
+  Bindings arguments = bindings;
+  CostOptions own = options;
+  if (failed(bindArguments(launch, arguments, own))) {
+    return failure();
+  }
+  FailureOr<KernelOp> kernel = choose(launch, arguments);
   if (failed(kernel)) {
     return failure();
   }
@@ -194,15 +190,10 @@ LogicalResult PlanReader::readLaunch(LaunchOp launch, double times) {
 }
 
 /// Whether the kernel's grid spans the longest of the sequences.
-bool PlanReader::walksSequences(LaunchOp launch) const {
-  auto name = cast<FlatSymbolRefAttr>(launch.getKernels()[0]);
-  KernelOp kernel = launches.lookup(name.getValue());
-  return kernel &&
-         llvm::any_of(
-             kernel.getEntry().getArguments(), [&](BlockArgument argument) {
-               return kernel.getArgumentName(argument.getArgNumber()) ==
-                      "longest";
-             });
+bool PlanReader::walksSequences(LaunchOp launch) {
+  return llvm::any_of(launch.getNamedArguments(), [](const auto &argument) {
+    return argument.first == "longest";
+  });
 }
 
 LogicalResult PlanReader::readGroups(LaunchOp launch, double times) {
@@ -292,13 +283,8 @@ LogicalResult PlanReader::readBlock(mlir::Block &block, double times) {
 
 /// Gives the plan's size arguments the values of the step.
 LogicalResult PlanReader::bindSizes(func::FuncOp plan) {
-  auto names = plan->getAttrOfType<ArrayAttr>("arg_names");
-  for (BlockArgument argument : plan.getArguments()) {
-    unsigned number = argument.getArgNumber();
-    if (!argument.getType().isIndex() || !names || number >= names.size()) {
-      continue;
-    }
-    StringRef name = cast<StringAttr>(names[number]).getValue();
+  for (auto [argument, name] :
+       llvm::zip_equal(plan.getArguments(), sizeNamesOf(plan))) {
     auto found = bindings.find(name.str());
     if (found == bindings.end()) {
       return plan.emitOpError("expected a value for size '")
@@ -311,6 +297,10 @@ LogicalResult PlanReader::bindSizes(func::FuncOp plan) {
 
 LogicalResult PlanReader::read(func::FuncOp plan) {
   cost.name = plan.getSymName().str();
+  if (!isPlan(plan)) {
+    return plan.emitOpError("expected a plan, got a function without "
+                            "'schedule.plan'");
+  }
   if (failed(bindSizes(plan)) || failed(readBlock(plan.getBody().front(), 1))) {
     return failure();
   }

@@ -57,8 +57,8 @@ func.func @step(%tokens: index) attributes {schedule.plan, arg_names = ["tokens"
   %y = schedule.alloc as workspace : !schedule.buffer<6400x64xf32>
   schedule.loop (%layer) = (%c0) to (%c4) on sequence {
     %w = schedule.alloc(%layer) as weight "w.{layer}" : !schedule.buffer<6400x1024xf32>
-    schedule.launch [@exchange] (%x, %tokens) "exchange" : !schedule.buffer<?x64xf32>, index
-    schedule.launch [@linear] (%w, %y, %tokens) "linear" : !schedule.buffer<6400x1024xf32>, !schedule.buffer<6400x64xf32>, index
+    schedule.launch [@exchange] (x = %x, tokens = %tokens) "exchange" : !schedule.buffer<?x64xf32>, index
+    schedule.launch [@linear] (w = %w, y = %y, tokens = %tokens) "linear" : !schedule.buffer<6400x1024xf32>, !schedule.buffer<6400x64xf32>, index
   }
   return
 }

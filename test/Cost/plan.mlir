@@ -21,13 +21,13 @@ schedule.kernel @large(%x: !schedule.buffer<?x64xf32>, %tokens: index)
   }
 }
 
-schedule.kernel @small(%x: !schedule.buffer<?x64xf32>, %n: index)
-    guard [#schedule.range<"n", 1 to 63>] attributes {waves = 1 : i64} {
+schedule.kernel @small(%x: !schedule.buffer<?x64xf32>, %tokens: index)
+    guard [#schedule.range<"tokens", 1 to 63>] attributes {waves = 1 : i64} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   schedule.loop (%i) = (%c0) to (%c1) on workgroups {
-    %v = schedule.load %x[%c0, %c0] valid(%n) : !schedule.buffer<?x64xf32> -> !schedule.tile<8x64xf32>
-    schedule.store %v, %x[%c0, %c0] valid(%n) : !schedule.tile<8x64xf32>, !schedule.buffer<?x64xf32>
+    %v = schedule.load %x[%c0, %c0] valid(%tokens) : !schedule.buffer<?x64xf32> -> !schedule.tile<8x64xf32>
+    schedule.store %v, %x[%c0, %c0] valid(%tokens) : !schedule.tile<8x64xf32>, !schedule.buffer<?x64xf32>
   }
 }
 
@@ -38,7 +38,7 @@ func.func @step(%tokens: index) attributes {schedule.plan, arg_names = ["tokens"
   schedule.loop (%layer) = (%c0) to (%c4) on sequence {
     %w = schedule.alloc(%layer) as weight "w.{layer}" : !schedule.buffer<64x64xf32>
     %k = schedule.alloc(%tokens) as cache : !schedule.buffer<?x64xf32>
-    schedule.launch [@large, @small] (%x, %tokens) "qkv" : !schedule.buffer<?x64xf32>, index
+    schedule.launch [@large, @small] (x = %x, tokens = %tokens) "qkv" : !schedule.buffer<?x64xf32>, index
     schedule.collective "all_reduce" %x(%tokens) group 8 "sum" : !schedule.buffer<?x64xf32>
   }
   return

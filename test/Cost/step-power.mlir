@@ -38,7 +38,7 @@ schedule.kernel @multiply(%n: index) guard [] attributes {waves = 4 : i64} {
 func.func @rested() attributes {schedule.plan} {
   %x = schedule.alloc as workspace : !schedule.buffer<5000000xf32>
   %c100 = arith.constant 100 : index
-  schedule.launch [@multiply] (%c100) "multiply" : index
+  schedule.launch [@multiply] (n = %c100) "multiply" : index
   schedule.collective "all_reduce" %x() group 8 "sum" : !schedule.buffer<5000000xf32>
   schedule.collective "all_reduce" %x() group 8 "sum" : !schedule.buffer<5000000xf32>
   return
@@ -47,7 +47,7 @@ func.func @rested() attributes {schedule.plan} {
 func.func @loaded() attributes {schedule.plan} {
   %x = schedule.alloc as workspace : !schedule.buffer<5000000xf32>
   %c100 = arith.constant 100 : index
-  schedule.launch [@multiply] (%c100) "multiply" : index
+  schedule.launch [@multiply] (n = %c100) "multiply" : index
   schedule.collective "all_reduce" %x() group 8 "sum" : !schedule.buffer<5000000xf32>
   return
 }

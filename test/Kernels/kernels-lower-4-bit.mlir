@@ -20,8 +20,8 @@
 // CHECK: %[[XS:.*]] = schedule.alloc(%[[GROUPS]]) as workspace : !schedule.buffer<?x4x256xvector<4xf8E8M0FNU>>
 // CHECK: %[[W:.*]] = schedule.alloc as weight "[\22w\22] blocks 32 of f4E2M1FN scaled f8E8M0FNU" : !schedule.buffer<1024x256xvector<2xf4E2M1FN>>
 // CHECK: %[[WS:.*]] = schedule.alloc as weight "[\22w_scale\22] blocks 32 of f4E2M1FN scaled f8E8M0FNU" : !schedule.buffer<4x4x256xvector<4xf8E8M0FNU>>
-// CHECK: schedule.launch [@quantise_512_f4e2m1fn](%[[X]], %[[Q]], %[[XS]],
-// CHECK: schedule.launch [{{.*}}@[[LINEAR]]{{.*}}](%[[Q]], %[[W]], %[[XS]], %[[WS]],
+// CHECK: schedule.launch [@quantise_512_f4e2m1fn](x = %[[X]], out = %[[Q]], scale = %[[XS]],
+// CHECK: schedule.launch [{{.*}}@[[LINEAR]]{{.*}}](a = %[[Q]], w = %[[W]], a_scales = %[[XS]], w_scales = %[[WS]],
 model.graph @decode(%tokens: tensor<?xi32>, %batch: !model.batch) -> tensor<?x512xbf16> attributes {phase = #model.phase<decode>} {
   %table = model.weight ["table"] : tensor<2x512xbf16>
   %x = model.embed %tokens, %table : tensor<?xi32>, tensor<2x512xbf16> -> tensor<?x512xbf16>

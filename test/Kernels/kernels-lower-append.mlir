@@ -8,10 +8,10 @@
 // CHECK: schedule.store %{{.*}}, %k_cache[%cache_row, %c0, %c0] valid(%c2)
 // CHECK: schedule.store %{{.*}}, %v_cache[%cache_row, %c0, %c0] valid(%c2)
 // CHECK-LABEL: func.func @decode
-// CHECK: %[[KEYS:[^,]*]], %sequences) "self_attn_k"
-// CHECK: %[[VALUES:[^,]*]], %sequences) "self_attn_v"
-// CHECK: schedule.launch [@append_decode_h2_kv2_d64_f8e4m3fn](%[[KEYS]], %[[VALUES]], %{{[^,]*}}, %{{[^,]*}}, %{{[^,]*}}, %[[CACHE:[^,]*]], %[[OTHER:[^,]*]], %[[SCALE:[^,]*]], %{{.*}}) "append"
-// CHECK: schedule.launch [@attention_decode_whole_{{[^(]*}}(%{{[^,]*}}, %[[CACHE]], %[[OTHER]], %[[SCALE]], %{{.*}} "attention"
+// CHECK: d = %[[KEYS:[^,]*]], m = %sequences) "self_attn_k"
+// CHECK: d = %[[VALUES:[^,]*]], m = %sequences) "self_attn_v"
+// CHECK: schedule.launch [@append_decode_h2_kv2_d64_f8e4m3fn](k = %[[KEYS]], v = %[[VALUES]], {{.*}}, k_cache = %[[CACHE:[^,]*]], v_cache = %[[OTHER:[^,]*]], k_scale = %[[SCALE:[^,]*]], {{.*}}) "append"
+// CHECK: schedule.launch [@attention_decode_whole_{{[^(]*}}(q = %{{[^,]*}}, k_cache = %[[CACHE]], v_cache = %[[OTHER]], k_scale = %[[SCALE]], {{.*}} "attention"
 
 module {
 model.graph @decode(%tokens: tensor<?xi32>, %batch: !model.batch) -> tensor<?x256xbf16>

@@ -8,7 +8,7 @@
 // CHECK: %[[W:.*]] = schedule.alloc as weight "[\22norm\22]" : !schedule.buffer<512xbf16>
 // CHECK: %[[Q:.*]] = schedule.alloc(%{{.*}}) as {{.*}} : !schedule.buffer<?x256xvector<2xf4E2M1FN>>
 // CHECK: %[[S:.*]] = schedule.alloc(%{{.*}}) as {{.*}} : !schedule.buffer<?x4x256xvector<4xf8E8M0FNU>>
-// CHECK: schedule.launch [@norm_512_bf16_f4e2m1fn](%{{.*}}, %[[W]], %[[Q]], %[[S]],
+// CHECK: schedule.launch [@norm_512_bf16_f4e2m1fn](x = %{{.*}}, weight = %[[W]], out = %[[Q]], scale = %[[S]],
 
 // ORDERED: #[[PACKED:.*]] = #schedule.layout<
 // ORDERED: schedule.kernel @norm_512_bf16_f4e2m1fn_f8e8m0fnu(

@@ -7,13 +7,13 @@
 // CHECK: schedule.kernel @[[LINEAR]]_reduce(%partial: {{.*}}vector<2xf32>>, %a_tensor_scale: {{.*}}, %w_tensor_scale: {{.*}}, %tensor_scale: {{.*}}, %out: !schedule.buffer<?x56x4x8xvector<2xf4E2M1FN>>, %scale: !schedule.buffer<?x56x256xvector<4xf8E4M3FN>>, %m: index)
 // CHECK-LABEL: func.func @prefill(
 // CHECK: %[[T:.*]] = schedule.alloc as weight "[\22down_scale\22]" : !schedule.buffer<1xf32>
-// CHECK: schedule.launch [@[[LINEAR]]](%{{.*}}, %[[PARTS:[^,]*]], %tokens)
-// CHECK-NEXT: schedule.launch [@[[LINEAR]]_reduce](%[[PARTS]], %{{.*}}, %{{.*}}, %[[T]], %[[OUT:[^,]*]], %[[SCALE:[^,]*]], %tokens)
+// CHECK: schedule.launch [@[[LINEAR]]]({{.*}}, partial = %[[PARTS:[^,]*]], m = %tokens)
+// CHECK-NEXT: schedule.launch [@[[LINEAR]]_reduce](partial = %[[PARTS]], a_tensor_scale = %{{.*}}, w_tensor_scale = %{{.*}}, tensor_scale = %[[T]], out = %[[OUT:[^,]*]], scale = %[[SCALE:[^,]*]], m = %tokens)
 // CHECK-NEXT: }
 
 // WHOLE: func.func @prefill(
-// WHOLE: schedule.launch [{{.*}}_tensor_scaled_{{[0-9]+}}x{{.*}}, {{.*}}](%{{.*}}, %[[D:[^,]*]], %tokens) "w"
-// WHOLE-NEXT: schedule.launch [@quantise_3584_f4e2m1fn_f8e4m3fn_tensor_scaled](%[[D]], %
+// WHOLE: schedule.launch [{{.*}}_tensor_scaled_{{[0-9]+}}x{{.*}}, {{.*}}]({{.*}}, d = %[[D:[^,]*]], m = %tokens) "w"
+// WHOLE-NEXT: schedule.launch [@quantise_3584_f4e2m1fn_f8e4m3fn_tensor_scaled](x = %[[D]], 
 model.graph @prefill(%tokens: tensor<?xi32>, %batch: !model.batch) -> tensor<?x8192xbf16> attributes {phase = #model.phase<prefill>} {
   %table = model.weight ["table"] : tensor<2x8192xbf16>
   %x = model.embed %tokens, %table : tensor<?xi32>, tensor<2x8192xbf16> -> tensor<?x8192xbf16>

@@ -7,9 +7,9 @@
 // CHECK-DAG: %[[WIDE:.*]] = schedule.alloc(%[[OTHERS:.*]]) as workspace : !schedule.buffer<?x8x256xf32>
 // CHECK-DAG: %[[PARTS]] = arith.muli %sequences, %[[SPLITS:.*]] : index
 // CHECK-DAG: %[[OTHERS]] = arith.muli %sequences, %[[OTHER:.*]] : index
-// CHECK: schedule.launch [@attention_decode_h8_kv2_d64_bf16]({{.*}}, %[[NARROW]], %{{.*}}, %sequences, %[[SPLITS]], %pages_per_sequence)
-// CHECK-NOT: %sequences, %[[SPLITS]], %pages_per_sequence
-// CHECK: schedule.launch [@attention_decode_h8_kv2_d256_bf16]({{.*}}, %[[WIDE]], %{{.*}}, %sequences, %[[OTHER]], %pages_per_sequence)
+// CHECK: schedule.launch [@attention_decode_h8_kv2_d64_bf16]({{.*}}, part = %[[NARROW]], {{.*}}, splits = %[[SPLITS]], {{.*}})
+// CHECK-NOT: splits = %[[SPLITS]], pages_per_sequence
+// CHECK: schedule.launch [@attention_decode_h8_kv2_d256_bf16]({{.*}}, part = %[[WIDE]], {{.*}}, splits = %[[OTHER]], {{.*}})
 
 model.graph @decode(%tokens: tensor<?xi32>, %batch: !model.batch) -> tensor<?x512xbf16>
     attributes {max_context = 4096 : i64, phase = #model.phase<decode>} {

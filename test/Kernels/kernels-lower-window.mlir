@@ -11,9 +11,9 @@
 // CHECK: %[[NEAR:.*]] = arith.minsi %[[KEYS]], %c1064
 // CHECK: arith.ceildivsi %[[NEAR]], %c64
 // CHECK: schedule.launch [@rope_append_decode_h8_kv2_d64_bf16](
-// CHECK: schedule.launch [@attention_decode_h8_kv2_d64_bf16]({{.*}}, %sequences, %splits, %pages_per_sequence)
+// CHECK: schedule.launch [@attention_decode_h8_kv2_d64_bf16]({{.*}}, splits = %splits, {{.*}})
 // CHECK: schedule.launch [@rope_append_decode_h8_kv2_d64_bf16](
-// CHECK: schedule.launch [@attention_decode_h8_kv2_d64_bf16_w1000]({{.*}}, %sequences, %splits_0, %pages_per_sequence)
+// CHECK: schedule.launch [@attention_decode_h8_kv2_d64_bf16_w1000]({{.*}}, splits = %splits_0, {{.*}})
 // CHECK: schedule.launch [@attention_combine_h8_kv2_d64_bf16_w1000](
 
 model.graph @decode(%tokens: tensor<?xi32>, %batch: !model.batch) -> tensor<?x512xbf16>

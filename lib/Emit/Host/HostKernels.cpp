@@ -117,37 +117,12 @@ std::string HostKernel::argumentName(unsigned argument) const {
   return KernelOp(op).getArgumentName(argument).str();
 }
 
-bool HostKernel::isPeer(unsigned argument) const {
-  return llvm::any_of(interface.parameters, [&](const Parameter &parameter) {
-    return parameter.kind == Parameter::Kind::Peers &&
-           parameter.index == argument;
-  });
+const std::string &HostKernel::hostName(StringRef argument) const {
+  return hostNames[KernelOp(op).getArgument(argument).getArgNumber()];
 }
 
-bool HostKernel::reads(unsigned argument) const {
-  for (OpOperand &use :
-       KernelOp(op).getEntry().getArgument(argument).getUses()) {
-    auto store = dyn_cast<StoreOp>(use.getOwner());
-    bool isDestination = store && store.getDestination() == use.get() &&
-                         store.getPageTable() != use.get();
-    if (!isDestination || store.getAdd()) {
-      return true;
-    }
-  }
-  return false;
-}
-
-bool HostKernel::writes(unsigned argument) const {
-  Value buffer = KernelOp(op).getEntry().getArgument(argument);
-  return llvm::any_of(buffer.getUsers(), [&](Operation *user) {
-    if (auto store = dyn_cast<StoreOp>(user)) {
-      return store.getDestination() == buffer;
-    }
-    if (auto copy = dyn_cast<CopyOp>(user)) {
-      return copy.getDestination() == buffer;
-    }
-    return isa<ArriveOp>(user);
-  });
+BufferRole HostKernel::role(unsigned argument) const {
+  return KernelOp(op).getRole(KernelOp(op).getEntry().getArgument(argument));
 }
 
 /// Workgroups, whole clusters: the product of the trips of the grid's indices.
@@ -290,29 +265,14 @@ static void addChoice(HostModule &module, ArrayRef<unsigned> kernels) {
   }
 }
 
-FailureOr<SmallVector<unsigned>> HostModule::kernelsOf(LaunchOp launch) const {
-  SmallVector<unsigned> result;
-  for (Attribute attribute : launch.getKernels()) {
-    StringRef symbol = cast<FlatSymbolRefAttr>(attribute).getValue();
-    auto found = bySymbol.find(symbol);
-    if (found == bySymbol.end()) {
-      return launch.emitOpError("expected a kernel of this module, got '")
-             << symbol << "'";
-    }
-    const HostKernel &kernel = kernels[found->second];
-    KernelOp op = kernel.op;
-    if (op.getFunctionType().getNumInputs() != launch.getArguments().size()) {
-      return launch.emitOpError("expected ")
-             << op.getFunctionType().getNumInputs() << " arguments for '"
-             << symbol << "', got " << launch.getArguments().size();
-    }
-    result.push_back(found->second);
-  }
-  return result;
+SmallVector<unsigned> HostModule::kernelsOf(LaunchOp launch) const {
+  return llvm::map_to_vector(
+      launch.getKernels().getAsRange<FlatSymbolRefAttr>(),
+      [&](FlatSymbolRefAttr symbol) { return bySymbol.at(symbol.getValue()); });
 }
 
 const HostChoice &HostModule::choiceOf(LaunchOp launch) const {
-  SmallVector<unsigned> wanted = *kernelsOf(launch);
+  SmallVector<unsigned> wanted = kernelsOf(launch);
   return *llvm::find_if(choices, [&](const HostChoice &choice) {
     return llvm::all_of(wanted, [&](unsigned kernel) {
       return llvm::is_contained(choice.kernels, kernel);
@@ -331,18 +291,11 @@ FailureOr<HostModule> HostModule::of(ModuleOp module, const Target &target) {
     result.kernels.push_back(std::move(*kernel));
   }
   llvm::DenseSet<unsigned> chosen;
-  WalkResult walk = module.walk([&](LaunchOp launch) {
-    FailureOr<SmallVector<unsigned>> kernels = result.kernelsOf(launch);
-    if (failed(kernels)) {
-      return WalkResult::interrupt();
-    }
-    addChoice(result, *kernels);
-    chosen.insert(kernels->begin(), kernels->end());
-    return WalkResult::advance();
+  module.walk([&](LaunchOp launch) {
+    SmallVector<unsigned> kernels = result.kernelsOf(launch);
+    addChoice(result, kernels);
+    chosen.insert(kernels.begin(), kernels.end());
   });
-  if (walk.wasInterrupted()) {
-    return failure();
-  }
   // Kernels that no plan launches are ops of their own, with those like them.
   for (unsigned i = 0; i < result.kernels.size(); ++i) {
     if (chosen.contains(i)) {

@@ -43,10 +43,10 @@ struct HostKernel {
   llvm::SmallVector<unsigned> sizeArguments() const;
   schedule::BufferType bufferType(unsigned argument) const;
   std::string argumentName(unsigned argument) const;
-  bool isPeer(unsigned argument) const;
-  /// Whether the kernel reads what the buffer held before.
-  bool reads(unsigned argument) const;
-  bool writes(unsigned argument) const;
+  /// Of the argument, as a variable.
+  const std::string &hostName(llvm::StringRef argument) const;
+  schedule::BufferRole role(unsigned argument) const;
+  bool isPeer(unsigned argument) const { return role(argument).reachesPeers; }
 };
 
 /// Kernels of one op with the same arguments: the first whose guard holds runs.
@@ -69,9 +69,8 @@ struct HostModule {
                                         const Target &target);
   /// The choice that a launch makes, by its symbols.
   const HostChoice &choiceOf(schedule::LaunchOp launch) const;
-  /// The kernels that a launch names; an unknown one is an error.
-  llvm::FailureOr<llvm::SmallVector<unsigned>>
-  kernelsOf(schedule::LaunchOp launch) const;
+  /// The kernels that a launch names.
+  llvm::SmallVector<unsigned> kernelsOf(schedule::LaunchOp launch) const;
 };
 
 /// The spelling of an element type in the host library and in the manifest.

@@ -195,19 +195,16 @@ LogicalResult modelc::printLaunchers(llvm::raw_ostream &os,
 //===----------------------------------------------------------------------===//
 
 /// "isIn(m, 1, 64) && (isIn(k, 64, 8192, 64) || isIn(k, 16384, 16384))"; empty:
-/// always.
-static std::string guardCode(const HostKernel &kernel) {
+/// always. Sizes have the names that they have for the first kernel.
+static std::string guardCode(const HostKernel &kernel,
+                             const HostKernel &names) {
   SmallVector<std::string> conditions;
-  SmallVector<unsigned> sizes = kernel.sizeArguments();
   KernelOp op = kernel.op;
   SmallVector<SizeDemand> demands = op.getDemands();
   for (const SizeDemand &demand : demands) {
-    const unsigned *size = llvm::find_if(sizes, [&](unsigned argument) {
-      return kernel.argumentName(argument) == demand.argument;
-    });
     SmallVector<std::string> ranges;
     for (RangeAttr range : demand.ranges) {
-      std::string text = "isIn(" + kernel.hostNames[*size] + ", " +
+      std::string text = "isIn(" + names.hostName(demand.argument) + ", " +
                          std::to_string(range.getMinimum()) + ", " +
                          std::to_string(range.getMaximum());
       if (range.getMultiple() != 1) {
@@ -222,18 +219,19 @@ static std::string guardCode(const HostKernel &kernel) {
   return llvm::join(conditions, " && ");
 }
 
-/// "run, a, w, d, m"
-static SmallVector<std::string> passedOn(const HostKernel &kernel) {
-  SmallVector<std::string> names = {"run"};
+/// "run, a, w, d, m": what the kernel takes, as the first kernel calls it.
+static SmallVector<std::string> passedOn(const HostKernel &kernel,
+                                         const HostKernel &names) {
+  SmallVector<std::string> passed = {"run"};
   KernelOp op = kernel.op;
-  for (unsigned i = 0; i < op.getEntry().getNumArguments(); ++i) {
-    names.push_back(kernel.hostNames[i]);
-    if (isa<BufferType>(op.getEntry().getArgument(i).getType()) &&
-        kernel.isPeer(i)) {
-      names.push_back(peerTable(names.back()));
+  for (BlockArgument argument : op.getEntry().getArguments()) {
+    unsigned i = argument.getArgNumber();
+    passed.push_back(names.hostName(op.getArgumentName(i)));
+    if (kernel.isPeer(i)) {
+      passed.push_back(peerTable(passed.back()));
     }
   }
-  return names;
+  return passed;
 }
 
 static void printChoice(llvm::raw_ostream &os, const HostChoice &choice,
@@ -244,9 +242,9 @@ static void printChoice(llvm::raw_ostream &os, const HostChoice &choice,
      << "\n";
   for (unsigned number : choice.kernels) {
     const HostKernel &kernel = kernels.kernels[number];
-    std::string guard = guardCode(kernel);
+    std::string guard = guardCode(kernel, first);
     std::string call = wrapped("return launch_" + kernel.symbol + "(",
-                               passedOn(first), ");", 8);
+                               passedOn(kernel, first), ");", 8);
     if (guard.empty()) {
       os << "  " << call << "\n}\n";
       return;

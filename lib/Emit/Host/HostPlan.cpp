@@ -25,30 +25,29 @@ static std::string wordsOf(StringRef source) {
 }
 
 /// The name of the argument that the first launch passes the buffer as.
-static std::string firstUse(Value buffer, const HostModule &kernels) {
+static std::string firstUse(Value buffer) {
   for (Operation *user : llvm::reverse(SmallVector<Operation *>(
            buffer.getUsers().begin(), buffer.getUsers().end()))) {
     auto launch = dyn_cast<LaunchOp>(user);
     if (!launch) {
       continue;
     }
-    const HostKernel &kernel = kernels.choiceOf(launch).first(kernels.kernels);
-    for (auto [i, argument] : llvm::enumerate(launch.getArguments())) {
+    for (auto [name, argument] : launch.getNamedArguments()) {
       if (argument == buffer) {
-        return kernel.argumentName(i);
+        return name.str();
       }
     }
   }
   return "buffer";
 }
 
-static std::string wishFor(AllocOp op, const HostModule &kernels) {
+static std::string wishFor(AllocOp op) {
   if (auto name = dyn_cast<NameLoc>(op.getLoc())) {
     return name.getName().str();
   }
   StringRef source = op.getSource().value_or("");
   if (source.empty()) {
-    return firstUse(op.getResult(), kernels);
+    return firstUse(op.getResult());
   }
   return op.getStorage() == StorageRole::Weight ? wordsOf(source)
                                                 : source.split(' ').first.str();
@@ -209,16 +208,9 @@ FailureOr<HostPlan> HostPlan::of(func::FuncOp op, const HostModule &kernels) {
   plan.name = op.getSymName().str();
   plan.ranks = ranksOf(op);
   HostNames names;
-  auto argumentNames = op->getAttrOfType<ArrayAttr>("arg_names");
-  for (BlockArgument argument : op.getArguments()) {
-    unsigned i = argument.getArgNumber();
-    if (!argument.getType().isIndex() || !argumentNames ||
-        i >= argumentNames.size()) {
-      return op.emitOpError("expected 'index' arguments with a name each in "
-                            "'arg_names'");
-    }
-    std::string name =
-        names.fresh(cast<StringAttr>(argumentNames[i]).getValue());
+  for (auto [argument, wish] :
+       llvm::zip_equal(op.getArguments(), sizeNamesOf(op))) {
+    std::string name = names.fresh(wish);
     plan.sizes.add(argument, name);
     plan.sizeNames.push_back(name);
   }
@@ -233,7 +225,7 @@ FailureOr<HostPlan> HostPlan::of(func::FuncOp op, const HostModule &kernels) {
     }
     HostBuffer buffer;
     buffer.op = alloc;
-    buffer.name = names.fresh(wishFor(alloc, kernels));
+    buffer.name = names.fresh(wishFor(alloc));
     buffer.role = alloc.getStorage().value_or(StorageRole::Workspace);
     bool isOwn = buffer.role == StorageRole::Workspace;
     if (!isOwn && failed(bind(buffer, plan))) {
@@ -252,7 +244,7 @@ FailureOr<std::vector<HostPlan>> modelc::plansOf(ModuleOp module,
                                                  const HostModule &kernels) {
   std::vector<HostPlan> plans;
   for (auto function : module.getOps<func::FuncOp>()) {
-    if (!function->hasAttr("schedule.plan")) {
+    if (!isPlan(function)) {
       continue;
     }
     FailureOr<HostPlan> plan = HostPlan::of(function, kernels);

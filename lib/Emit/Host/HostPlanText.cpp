@@ -148,59 +148,18 @@ LogicalResult PlanPrinter::printLoop(LoopOp op) {
   return success();
 }
 
-/// Whether a kernel can see a buffer as one of its type: the same numbers, or
-/// words of their bits, as many in a row of the outermost dimension, or in all
-/// where they are known. A kernel that names no layout finds the places of a
-/// packed buffer itself.
-static bool isSameMemory(Type buffer, Type ofKernel) {
-  auto first = dyn_cast<BufferType>(buffer),
-       second = dyn_cast<BufferType>(ofKernel);
-  if (buffer == ofKernel || !first || !second) {
-    return buffer == ofKernel;
-  }
-  auto bytes = [](BufferType type, ArrayRef<int64_t> shape) {
-    int64_t count = type.getElementBytes();
-    for (int64_t extent : shape) {
-      count *= extent < 0 ? 1 : extent;
-    }
-    return count;
-  };
-  auto isEqual = [&](int64_t outermost) {
-    return bytes(first, first.getShape().drop_front(outermost)) ==
-           bytes(second, second.getShape().drop_front(outermost));
-  };
-  bool isKnown = !ShapedType::isDynamicShape(first.getShape()) &&
-                 !ShapedType::isDynamicShape(second.getShape());
-  Type number = numberType(second.getElementType());
-  return (numberType(first.getElementType()) == number ||
-          number.isInteger(64)) &&
-         (!second.getPacked() || first.getPacked() == second.getPacked()) &&
-         (isEqual(1) || (isKnown && isEqual(0)));
-}
-
 LogicalResult PlanPrinter::printLaunch(LaunchOp op) {
   const HostChoice &choice = kernels.choiceOf(op);
   const HostKernel &kernel = choice.first(kernels.kernels);
   os << pad() << "run.step(" << cString(op.getLabel().value_or(choice.opName))
      << (layer.empty() ? "" : ", " + layer) << ");\n";
   SmallVector<std::string> arguments = {"run"};
-  for (auto [i, argument] : llvm::enumerate(op.getArguments())) {
-    KernelOp target = kernel.op;
-    if (!isSameMemory(argument.getType(),
-                      target.getFunctionType().getInput(i))) {
-      return op.emitOpError("expected ")
-             << target.getFunctionType().getInput(i) << " for '"
-             << kernel.argumentName(i) << "', got " << argument.getType();
-    }
+  KernelOp declared = kernel.op;
+  for (unsigned i = 0; i < declared.getArgNames().size(); ++i) {
+    Value argument = op.getArgument(declared.getArgumentName(i));
     if (auto found = buffers.find(argument); found != buffers.end()) {
-      bool isPeer = found->second->role == StorageRole::Peer;
-      bool wantsAll = kernel.isPeer(i);
-      if (wantsAll && !isPeer) {
-        return op.emitOpError("expected a buffer 'as peer' for '")
-               << kernel.argumentName(i) << "', which reaches other devices";
-      }
       arguments.push_back(found->second->name);
-      if (wantsAll) {
+      if (kernel.isPeer(i)) {
         arguments.push_back(peerTable(found->second->name));
       }
       continue;

@@ -83,9 +83,11 @@ private:
     if (!launch) {
       return true;
     }
-    for (unsigned kernel : kernels.choiceOf(launch).kernels) {
-      for (auto [i, argument] : llvm::enumerate(launch.getArguments())) {
-        if (argument == buffer && kernels.kernels[kernel].reads(i)) {
+    for (unsigned number : kernels.choiceOf(launch).kernels) {
+      KernelOp kernel = kernels.kernels[number].op;
+      for (auto [name, argument] : launch.getNamedArguments()) {
+        if (argument == buffer &&
+            kernel.getRole(kernel.getArgument(name)).isRead) {
           return true;
         }
       }

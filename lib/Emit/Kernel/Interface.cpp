@@ -204,40 +204,36 @@ static bool sameMap(const BoxMap &a, const BoxMap &b) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// How the body of a kernel uses the buffers among its arguments.
-struct BufferUses {
-  llvm::SmallDenseSet<Value> pointed, written, peers;
+/// The buffers that the body of a kernel reaches by a pointer of its device.
+struct PointedBuffers {
+  llvm::SmallDenseSet<Value> places;
 
-  void note(Value place, Value peer, bool isWritten) {
-    if (!place || !isa<BufferType>(place.getType())) {
-      return;
-    }
-    (peer ? peers : pointed).insert(place);
-    if (isWritten) {
-      written.insert(place);
+  void note(Value place, Value peer = {}) {
+    if (place && isa<BufferType>(place.getType()) && !peer) {
+      places.insert(place);
     }
   }
 
   void note(Operation *op) {
     TypeSwitch<Operation *>(op)
         .Case<LoadOp>([&](LoadOp load) {
-          note(load.getSource(), load.getPeer(), false);
-          note(load.getPageTable(), {}, false);
+          note(load.getSource(), load.getPeer());
+          note(load.getPageTable());
         })
         .Case<StoreOp>([&](StoreOp store) {
-          note(store.getDestination(), store.getPeer(), true);
-          note(store.getPageTable(), {}, false);
+          note(store.getDestination(), store.getPeer());
+          note(store.getPageTable());
         })
         .Case<CopyOp>([&](CopyOp copy) {
-          note(copy.getBox() ? Value() : copy.getSource(), {}, false);
-          note(copy.getPageTable(), {}, false);
+          note(copy.getBox() ? Value() : copy.getSource());
+          note(copy.getPageTable());
         })
         .Case<PrefetchOp>(
-            [&](PrefetchOp prefetch) { note(prefetch.getSource(), {}, false); })
+            [&](PrefetchOp prefetch) { note(prefetch.getSource()); })
         .Case<ArriveOp>([&](ArriveOp arrive) {
-          note(arrive.getBarrier(), arrive.getPeer(), true);
+          note(arrive.getBarrier(), arrive.getPeer());
         })
-        .Case<WaitOp>([&](WaitOp wait) { note(wait.getBarrier(), {}, false); });
+        .Case<WaitOp>([&](WaitOp wait) { note(wait.getBarrier()); });
   }
 };
 } // namespace
@@ -285,8 +281,8 @@ std::string modelc::lowerCamel(StringRef wish) {
 
 FailureOr<KernelInterface> KernelInterface::of(KernelOp kernel) {
   KernelInterface result;
-  BufferUses uses;
-  kernel.walk([&](Operation *op) { uses.note(op); });
+  PointedBuffers pointed;
+  kernel.walk([&](Operation *op) { pointed.note(op); });
   if (failed(collectMaps(kernel, result))) {
     return failure();
   }
@@ -297,14 +293,15 @@ FailureOr<KernelInterface> KernelInterface::of(KernelOp kernel) {
       result.parameters.push_back({Parameter::Kind::Size, index, name});
       continue;
     }
-    bool isWritten = uses.written.contains(argument);
-    if (uses.pointed.contains(argument)) {
+    BufferRole role = kernel.getRole(argument);
+    if (pointed.places.contains(argument)) {
       result.parameters.push_back(
-          {Parameter::Kind::Buffer, index, name, isWritten});
+          {Parameter::Kind::Buffer, index, name, role.isWritten});
     }
-    if (uses.peers.contains(argument)) {
+    if (role.reachesPeers) {
       result.parameters.push_back({Parameter::Kind::Peers, index,
-                                   lowerCamel(name) + "OfPeers", isWritten});
+                                   lowerCamel(name) + "OfPeers",
+                                   role.isWritten});
     }
   }
   for (auto [i, map] : llvm::enumerate(result.maps)) {

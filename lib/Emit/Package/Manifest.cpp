@@ -68,10 +68,10 @@ static void writeParameter(OStream &json, const HostKernel &kernel,
     BufferType type = kernel.bufferType(parameter.index);
     bool isTable = parameter.kind == Parameter::Kind::Peers;
     json.attribute("kind", isTable ? "peers" : "buffer");
-    json.attribute("access",
-                   kernel.writes(parameter.index)
-                       ? kernel.reads(parameter.index) ? "read_write" : "write"
-                       : "read");
+    BufferRole role = kernel.role(parameter.index);
+    json.attribute("access", !role.isWritten ? "read"
+                             : role.isRead   ? "read_write"
+                                             : "write");
     json.attribute("dtype", typeName(type.getElementType()));
     writeShape(json, type.getShape());
     json.attribute("align", 16);
@@ -294,8 +294,9 @@ static void writeSteps(OStream &json, const HostPlan &plan,
         }
       });
       json.attributeArray("arguments", [&] {
-        for (Value argument : launch.getArguments()) {
-          json.value(argumentText(plan, argument));
+        KernelOp kernel = choice.first(kernels.kernels).op;
+        for (auto name : kernel.getArgNames().getAsValueRange<StringAttr>()) {
+          json.value(argumentText(plan, launch.getArgument(name)));
         }
       });
     });

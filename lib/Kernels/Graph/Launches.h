@@ -29,8 +29,8 @@ mlir::LogicalResult lower(Lowering &in, model::NormOp op,
 QuantiseShape quantiseShapeOf(Lowering &in, model::QuantiseOp op);
 /// Whether a kernel that joins parts can quantise what it makes.
 bool canQuantiseParts(Lowering &in, model::QuantiseOp op);
-/// [tensor_scale], out, scale.
-llvm::SmallVector<mlir::Value> resultsOf(Lowering &in, model::QuantiseOp op);
+/// As arguments of the kernel that makes them: with the scale of the tensor.
+NamedValues resultsOf(const Lowering &in, model::QuantiseOp op);
 void launchQuantise(Lowering &in, model::QuantiseOp op, mlir::Value x);
 
 // Heads.
@@ -38,14 +38,15 @@ HeadShape headsOf(Lowering &in, model::CacheType cache, int64_t heads,
                   mlir::Type element);
 /// Heads whose queries have 8 bits over `scale`, if it is not null.
 void narrow(Lowering &in, HeadShape &shape, Storage &cache, mlir::Value scale);
-/// k_cache, v_cache and the scales that there are.
-void appendCache(llvm::SmallVectorImpl<mlir::Value> &arguments,
-                 const Storage &cache);
+/// Keys, values and the scales that there are.
+void appendCache(NamedValues &arguments, const Storage &cache);
+/// Those of a step of any phase.
+void appendSizes(NamedValues &arguments, const PlanSizes &sizes);
 void bindRope(Lowering &in, model::RopeAppendOp op, mlir::Value rows);
-/// Of queries, keys and values, or of parts of their sums, which `epilogue`
-/// finishes.
-void launchRope(Lowering &in, model::RopeAppendOp op, mlir::Value qkv,
-                const SumParts &sums, mlir::ValueRange epilogue);
+/// Of queries, keys and values, or of parts of their sums and what finishes
+/// them, as `rows`.
+void launchRope(Lowering &in, model::RopeAppendOp op,
+                llvm::ArrayRef<NamedValue> rows, const SumParts &sums);
 /// The parts of the keys of each sequence that take the least time, and all
 /// parts of a step.
 std::pair<mlir::Value, mlir::Value> splitsOf(Lowering &in,
@@ -53,7 +54,7 @@ std::pair<mlir::Value, mlir::Value> splitsOf(Lowering &in,
 
 // Norms and sums over ranks.
 struct NormArguments {
-  llvm::SmallVector<mlir::Value> operands, results;
+  NamedValues operands, results;
   mlir::Value rows;
 };
 /// Reports what ranks along another axis than `tp` would share.
@@ -65,8 +66,8 @@ void launchSums(Lowering &in, model::AllReduceOp op, const NormShape *norm,
                 const NormArguments &arguments, llvm::StringRef label);
 /// Where the devices meet: staging buffers, flags, counts of calls; of tiles of
 /// so many columns.
-llvm::SmallVector<mlir::Value>
-meetingPlaces(Lowering &in, const ExchangeShape &shape, int64_t tileColumns);
+NamedValues meetingPlaces(Lowering &in, const ExchangeShape &shape,
+                          int64_t tileColumns);
 
 } // namespace modelc::kernels
 

@@ -17,7 +17,7 @@ using namespace modelc::kernels;
 using namespace modelc::schedule;
 
 LogicalResult kernels::lowerOp(Lowering &in, Operation *op) {
-  in.library.asker = op->getLoc();
+  in.library.asker = in.plan.asker = op->getLoc();
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case<model::AddOp, model::AllGatherOp, model::AllReduceOp,
             model::AppendOp, model::AttentionOp, model::CacheOp, model::EmbedOp,
@@ -111,6 +111,15 @@ static FailureOr<func::FuncOp> planOf(model::GraphOp graph, Library &library) {
   return in.plan.function;
 }
 
+/// That all launches bind what their kernels declare.
+static LogicalResult verifyLaunches(func::FuncOp plan) {
+  SymbolTableCollection symbols;
+  WalkResult walk = plan.walk([&](schedule::LaunchOp launch) {
+    return WalkResult(launch.verifySymbolUses(symbols));
+  });
+  return failure(walk.wasInterrupted());
+}
+
 LogicalResult modelc::lowerToSchedule(ModuleOp module, const Target &target,
                                       const KernelOptions &options) {
   SmallVector<model::GraphOp> graphs(module.getOps<model::GraphOp>());
@@ -127,6 +136,9 @@ LogicalResult modelc::lowerToSchedule(ModuleOp module, const Target &target,
   }
   for (func::FuncOp plan : plans) {
     plan->moveBefore(module.getBody(), module.getBody()->end());
+    if (failed(verifyLaunches(plan))) {
+      return failure();
+    }
   }
   for (model::GraphOp graph : graphs) {
     graph.erase();

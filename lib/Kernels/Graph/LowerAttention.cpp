@@ -10,32 +10,39 @@ using namespace modelc::schedule;
 static void launchPrefill(Lowering &in, const HeadShape &shape,
                           const Storage &place, Value q, Value out,
                           StringRef label) {
-  SmallVector<Value> arguments = {q};
+  NamedValues arguments = {{"q", q}};
   appendCache(arguments, place);
-  llvm::append_values(arguments, in.starts(), in.contexts(), in.pages(), out,
-                      in.plan.sizes.tokens, in.plan.sizes.sequences,
-                      in.plan.sizes.longest, in.plan.sizes.pagesPerSequence);
+  arguments.append({{"starts", in.starts()},
+                    {"contexts", in.contexts()},
+                    {"pages", in.pages()},
+                    {"out", out}});
+  appendSizes(arguments, in.plan.sizes);
   in.plan.launch(in.library.prefill(shape), arguments, label);
 }
 
 static void launchParts(Lowering &in, const HeadShape &shape,
-                        const Storage &place, Value q, ValueRange results,
-                        StringRef label) {
+                        const Storage &place, Value q,
+                        ArrayRef<NamedValue> results, StringRef label) {
   Value sequences = in.plan.sizes.sequences;
   auto [splits, parts] = splitsOf(in, shape);
   Type f32 = in.plan.builder.getF32Type();
   Value part = in.plan.workspace(parts, {shape.heads, shape.valueDim}, f32);
   Value stat = in.plan.workspace(parts, {shape.heads, 2}, f32);
-  SmallVector<Value> arguments = {q}, combine = {part, stat};
+  NamedValues arguments = {{"q", q}};
+  NamedValues combine = {
+      {"part", part}, {"stat", stat}, {"v_scale", place.valueScale}};
   Storage ofParts = place; // parts stay in units of the scale of values
-  if (Value scale = std::exchange(ofParts.valueScale, Value())) {
-    combine.push_back(scale);
-  }
+  ofParts.valueScale = {};
   appendCache(arguments, ofParts);
-  llvm::append_values(arguments, in.contexts(), in.pages(), part, stat,
-                      sequences, splits, in.plan.sizes.pagesPerSequence);
+  arguments.append({{"contexts", in.contexts()},
+                    {"pages", in.pages()},
+                    {"part", part},
+                    {"stat", stat},
+                    {"sequences", sequences},
+                    {"splits", splits},
+                    {"pages_per_sequence", in.plan.sizes.pagesPerSequence}});
   llvm::append_range(combine, results);
-  llvm::append_values(combine, sequences, splits);
+  combine.append({{"sequences", sequences}, {"splits", splits}});
   in.plan.launch(in.library.decodePart(shape), arguments, label);
   in.plan.launch(in.library.combine(shape), combine, label.str() + "_combine");
   in.plan.release(part);
@@ -47,11 +54,13 @@ static void launchDecode(Lowering &in, const HeadShape &shape,
                          const Storage &place, Value q, Value out,
                          model::QuantiseOp quantise, StringRef label) {
   auto whole = [&] {
-    SmallVector<Value> arguments = {q};
+    NamedValues arguments = {{"q", q}};
     appendCache(arguments, place);
-    llvm::append_values(arguments, in.contexts(), in.pages(), out,
-                        in.plan.sizes.sequences,
-                        in.plan.sizes.pagesPerSequence);
+    arguments.append({{"contexts", in.contexts()},
+                      {"pages", in.pages()},
+                      {"out", out},
+                      {"sequences", in.plan.sizes.sequences},
+                      {"pages_per_sequence", in.plan.sizes.pagesPerSequence}});
     in.plan.launch(in.library.decodeWhole(shape), arguments, label);
     if (quantise) {
       launchQuantise(in, quantise, out);
@@ -60,7 +69,7 @@ static void launchDecode(Lowering &in, const HeadShape &shape,
   if (in.library.decodeTile(shape).maxSplits == 1) {
     return whole();
   }
-  SmallVector<Value> results = {out};
+  NamedValues results = {{"out", out}};
   if (quantise) {
     results = resultsOf(in, quantise);
   }
@@ -119,7 +128,7 @@ LogicalResult kernels::lower(Lowering &in, model::AttentionOp op,
   in.plan.launch(
       in.library.elementwise({Elementwise::Narrow, shape.heads * shape.headDim,
                               shape.element, shape.queries}),
-      {q, cache.queryScale, narrow, rows},
+      {{"x", q}, {"scale", cache.queryScale}, {"out", narrow}, {"m", rows}},
       model::getShortName(op) + "_queries");
   launchAttention(in, op, shape, cache, narrow, quantise);
   in.plan.release(narrow);

@@ -10,9 +10,8 @@ using namespace modelc::schedule;
 
 static constexpr int64_t kDynamic = ShapedType::kDynamic;
 
-SmallVector<Value> kernels::meetingPlaces(Lowering &in,
-                                          const ExchangeShape &shape,
-                                          int64_t tileColumns) {
+NamedValues kernels::meetingPlaces(Lowering &in, const ExchangeShape &shape,
+                                   int64_t tileColumns) {
   bool isInTwo = shape.kind == Exchange::ReduceInTwo;
   bool isGather = shape.kind == Exchange::Gather;
   int64_t rows = isGather ? in.library.options.maxSequences : shape.stagingRows;
@@ -21,27 +20,34 @@ SmallVector<Value> kernels::meetingPlaces(Lowering &in,
   // each other.
   std::string cut = llvm::formatv("_{0}_{1}x{2}_{3}", wordOf(shape.kind), rows,
                                   shape.columns, tileColumns);
-  SmallVector<Value> places;
   auto peers = [&](StringRef name, ArrayRef<int64_t> extents, Type element,
                    ValueRange sizes) {
-    places.push_back(in.plan.named({StorageRole::Peer, name.str() + cut,
-                                    SmallVector<int64_t>(extents), element,
-                                    SmallVector<Value>(sizes)}));
+    return in.plan.named({StorageRole::Peer, name.str() + cut,
+                          SmallVector<int64_t>(extents), element,
+                          SmallVector<Value>(sizes)});
   };
+  NamedValues places;
   if (isInTwo) {
     int64_t width = pieces * tileColumns / shape.ranks;
-    peers("slices", {2, shape.ranks, rows, width}, shape.element, {});
-    peers("sums", {2, rows, shape.columns}, shape.element, {});
+    places = {
+        {"staging",
+         peers("slices", {2, shape.ranks, rows, width}, shape.element, {})},
+        {"sums", peers("sums", {2, rows, shape.columns}, shape.element, {})}};
   } else if (!isGather) {
-    peers("staging", {2, shape.ranks, rows, shape.columns}, shape.element, {});
+    places = {
+        {"staging", peers("staging", {2, shape.ranks, rows, shape.columns},
+                          shape.element, {})}};
   }
   Type number = in.plan.builder.getI32Type();
   Value tiles = in.plan.constant(rows * pieces);
-  peers("flags", {kDynamic, shape.ranks}, number, tiles);
+  auto counts = [&](StringRef name, ArrayRef<int64_t> extents) {
+    places.push_back({name.str(), peers(name, extents, number, tiles)});
+  };
+  counts("flags", {kDynamic, shape.ranks});
   if (isInTwo) {
-    peers("ready", {kDynamic, shape.ranks}, number, tiles);
+    counts("ready", {kDynamic, shape.ranks});
   }
-  peers("epochs", {kDynamic}, number, tiles);
+  counts("epochs", {kDynamic});
   return places;
 }
 
@@ -67,10 +73,10 @@ static void launchSum(Lowering &in, model::AllReduceOp op,
     return launchNorm(in, inside, arguments, (Twine(name) + "_norm").str());
   }
   if (way.kind) {
-    SmallVector<Value> all = {x};
+    NamedValues all = {{"x", x}};
     llvm::append_range(
         all, meetingPlaces(in, shape, in.library.tiling.tileOf(shape).columns));
-    llvm::append_values(all, x, in.plan.sizes.rank, rows);
+    all.append({{"out", x}, {"rank", in.plan.sizes.rank}, {"m", rows}});
     in.plan.launch(in.library.exchange(shape), all, name);
   } else {
     CollectiveOp::create(in.plan.builder, in.plan.location(),
@@ -166,11 +172,11 @@ LogicalResult kernels::lower(Lowering &in, model::AllGatherOp op) {
                      shape.element,
                      {in.plan.constant(in.library.options.maxSequences)}});
   in.storage[op.getOut()] = {out, rows, {}};
-  SmallVector<Value> arguments = {in.bufferOf(op.getX())};
+  NamedValues arguments = {{"x", in.bufferOf(op.getX())}};
   llvm::append_range(
       arguments,
       meetingPlaces(in, shape, in.library.tiling.tileOf(shape).columns));
-  llvm::append_values(arguments, out, in.plan.sizes.rank, rows);
+  arguments.append({{"out", out}, {"rank", in.plan.sizes.rank}, {"m", rows}});
   in.plan.launch(in.library.exchange(shape), arguments,
                  model::getShortName(op));
   return success();

@@ -22,14 +22,19 @@ HeadShape kernels::headsOf(Lowering &in, model::CacheType cache, int64_t heads,
   return shape;
 }
 
-void kernels::appendCache(SmallVectorImpl<Value> &arguments,
-                          const Storage &cache) {
-  for (Value value : {cache.buffer, cache.values, cache.queryScale,
-                      cache.keyScale, cache.valueScale}) {
-    if (value) {
-      arguments.push_back(value);
-    }
-  }
+void kernels::appendCache(NamedValues &arguments, const Storage &cache) {
+  arguments.append({{"k_cache", cache.buffer},
+                    {"v_cache", cache.values},
+                    {"q_scale", cache.queryScale},
+                    {"k_scale", cache.keyScale},
+                    {"v_scale", cache.valueScale}});
+}
+
+void kernels::appendSizes(NamedValues &arguments, const PlanSizes &sizes) {
+  arguments.append({{"tokens", sizes.tokens},
+                    {"sequences", sizes.sequences},
+                    {"longest", sizes.longest},
+                    {"pages_per_sequence", sizes.pagesPerSequence}});
 }
 
 void kernels::narrow(Lowering &in, HeadShape &shape, Storage &cache,
@@ -65,7 +70,7 @@ static Value ropeTable(Lowering &in, model::RopeAppendOp op, int64_t headDim) {
 
 LogicalResult kernels::lower(Lowering &in, model::RopeAppendOp op) {
   bindRope(in, op, in.rowsOf(op.getQkv()));
-  launchRope(in, op, in.bufferOf(op.getQkv()), {}, {});
+  launchRope(in, op, {{"qkv", in.bufferOf(op.getQkv())}}, {});
   return success();
 }
 
@@ -79,30 +84,32 @@ LogicalResult kernels::lower(Lowering &in, model::AppendOp op) {
   HeadShape shape =
       headsOf(in, cache, cache.getKvHeads(), elementOf(op.getK()));
   in.bindTo(op.getOut(), op.getCache());
-  SmallVector<Value> arguments = {in.bufferOf(op.getK()),
-                                  in.bufferOf(op.getV()), in.starts(),
-                                  in.contexts(), in.pages()};
+  NamedValues arguments = {{"k", in.bufferOf(op.getK())},
+                           {"v", in.bufferOf(op.getV())},
+                           {"starts", in.starts()},
+                           {"contexts", in.contexts()},
+                           {"pages", in.pages()}};
   appendCache(arguments, in.storage[op.getOut()]);
-  llvm::append_values(arguments, in.plan.sizes.tokens, in.plan.sizes.sequences,
-                      in.plan.sizes.longest, in.plan.sizes.pagesPerSequence);
+  appendSizes(arguments, in.plan.sizes);
   in.plan.launch(in.library.append(shape, in.plan.isDecode), arguments,
                  model::getShortName(op));
   return success();
 }
 
-void kernels::launchRope(Lowering &in, model::RopeAppendOp op, Value qkv,
-                         const SumParts &sums, ValueRange epilogue) {
+void kernels::launchRope(Lowering &in, model::RopeAppendOp op,
+                         ArrayRef<NamedValue> rows, const SumParts &sums) {
   model::CacheType cache = op.getCache().getType();
   HeadShape shape = headsOf(in, cache, op.getHeads(), elementOf(op.getQkv()));
   Storage place = in.storage[op.getCache()];
   narrow(in, shape, place, op.getQScale());
-  SmallVector<Value> arguments = {qkv};
-  llvm::append_range(arguments, epilogue);
-  llvm::append_values(arguments, ropeTable(in, op, shape.headDim), in.starts(),
-                      in.contexts(), in.pages(), in.bufferOf(op.getQ()));
+  NamedValues arguments(rows);
+  arguments.append({{"rope", ropeTable(in, op, shape.headDim)},
+                    {"starts", in.starts()},
+                    {"contexts", in.contexts()},
+                    {"pages", in.pages()},
+                    {"q", in.bufferOf(op.getQ())}});
   appendCache(arguments, place);
-  llvm::append_values(arguments, in.plan.sizes.tokens, in.plan.sizes.sequences,
-                      in.plan.sizes.longest, in.plan.sizes.pagesPerSequence);
+  appendSizes(arguments, in.plan.sizes);
   in.plan.launch(in.library.ropeAppend(shape, in.plan.isDecode, sums),
                  arguments, model::getShortName(op));
 }

@@ -16,7 +16,7 @@ LogicalResult kernels::lower(Lowering &in, model::JoinedOp op) {
       in.wanted[made] = buffer;
     }
   }
-  in.library.asker = first->getLoc();
+  in.library.asker = in.plan.asker = first->getLoc();
   auto quantise = dyn_cast<model::QuantiseOp>(second);
   LogicalResult lowered =
       llvm::TypeSwitch<Operation *, LogicalResult>(first)

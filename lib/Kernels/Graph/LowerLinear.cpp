@@ -29,14 +29,46 @@ static LinearShape shapeOf(model::LinearOp op, Type input, Type ofWeight,
 
 namespace {
 struct LinearArguments {
-  SmallVector<Value> operands; ///< a, w, scales of blocks
-  SmallVector<Value> epilogue; ///< scales, bias, residual
+  model::LinearOp op;
+  NamedValues operands; ///< a, w, scales of blocks
   Value rows;
   Value d;                    ///< null: all that is made is quantised
   model::QuantiseOp quantise; ///< of d, or null
   model::RopeAppendOp rope;   ///< of d, or null
 };
 } // namespace
+
+/// The scale where it is of rank 1, of rows, or 2, of blocks; or null.
+static Value ofRank(int64_t rank, Value scale) {
+  bool isWanted =
+      scale && cast<RankedTensorType>(scale.getType()).getRank() == rank;
+  return isWanted ? scale : Value();
+}
+
+/// Scales, bias and residual, for a kernel of sums.
+static NamedValues epilogueOf(const Lowering &in, model::LinearOp op) {
+  return in.buffersOf({{"a_scale", ofRank(1, op.getXScale())},
+                       {"w_scale", ofRank(1, op.getWeightScale())},
+                       {"a_tensor_scale", op.getXTensorScale()},
+                       {"w_tensor_scale", op.getWeightTensorScale()},
+                       {"bias", op.getBias()},
+                       {"residual", op.getResidual()}});
+}
+
+/// Parts of sums and what finishes them, for a kernel that rotates. It reads
+/// one scale for all rows by the name of those of rows.
+static NamedValues rotatedSums(const Lowering &in, model::LinearOp op,
+                               Value partial) {
+  Value ofTensor = op.getXTensorScale();
+  NamedValues rows = {{"partial", partial}};
+  llvm::append_range(
+      rows, in.buffersOf(
+                {{"a_scale", ofTensor ? ofTensor : ofRank(1, op.getXScale())},
+                 {"w_scale", ofTensor ? op.getWeightTensorScale()
+                                      : ofRank(1, op.getWeightScale())},
+                 {"bias", op.getBias()}}));
+  return rows;
+}
 
 static void launchVariant(Lowering &in, const LinearShape &shape,
                           const LinearVariant &variant,
@@ -45,22 +77,22 @@ static void launchVariant(Lowering &in, const LinearShape &shape,
   Value partial =
       in.plan.workspace(rows, {variant.tile.splits, shape.weightRows()},
                         in.plan.builder.getF32Type());
-  SmallVector<Value> products = arguments.operands;
-  llvm::append_values(products, partial, arguments.rows);
+  NamedValues products = arguments.operands;
+  products.append({{"partial", partial}, {"m", arguments.rows}});
   in.plan.launch(variant.kernel, products, label);
   if (arguments.rope) {
-    launchRope(in, arguments.rope, partial,
-               SumParts::of(shape, variant.tile.splits), arguments.epilogue);
+    launchRope(in, arguments.rope, rotatedSums(in, arguments.op, partial),
+               SumParts::of(shape, variant.tile.splits));
     return in.plan.release(partial);
   }
-  SmallVector<Value> reduce = {partial};
-  llvm::append_range(reduce, arguments.epilogue);
+  NamedValues reduce = {{"partial", partial}};
+  llvm::append_range(reduce, epilogueOf(in, arguments.op));
   if (arguments.quantise) {
     llvm::append_range(reduce, resultsOf(in, arguments.quantise));
   } else {
-    reduce.push_back(arguments.d);
+    reduce.push_back({"d", arguments.d});
   }
-  reduce.push_back(arguments.rows);
+  reduce.push_back({"m", arguments.rows});
   in.plan.launch(variant.reduce, reduce, label.str() + "_reduce");
   in.plan.release(partial);
 }
@@ -68,9 +100,9 @@ static void launchVariant(Lowering &in, const LinearShape &shape,
 static void launchLinear(Lowering &in, const LinearShape &shape,
                          ArrayRef<LinearVariant> variants,
                          const LinearArguments &arguments, StringRef label) {
-  SmallVector<Value> whole = arguments.operands;
-  llvm::append_range(whole, arguments.epilogue);
-  llvm::append_values(whole, arguments.d, arguments.rows);
+  NamedValues whole = arguments.operands;
+  llvm::append_range(whole, epilogueOf(in, arguments.op));
+  whole.append({{"d", arguments.d}, {"m", arguments.rows}});
   // Neighbours that do not split are one launch of several kernels.
   for (size_t i = 0; i < variants.size();) {
     size_t end = i + 1;
@@ -92,7 +124,7 @@ static void launchLinear(Lowering &in, const LinearShape &shape,
         launchQuantise(in, arguments.quantise, arguments.d);
       }
       if (arguments.rope) {
-        launchRope(in, arguments.rope, arguments.d, {}, {});
+        launchRope(in, arguments.rope, {{"qkv", arguments.d}}, {});
       }
     };
     if (i == 0 && end == variants.size()) {
@@ -104,11 +136,6 @@ static void launchLinear(Lowering &in, const LinearShape &shape,
   }
 }
 
-static bool isScaleOfBlocks(model::LinearOp op, Value operand) {
-  return (operand == op.getXScale() || operand == op.getWeightScale()) &&
-         cast<RankedTensorType>(operand.getType()).getRank() == 2;
-}
-
 LogicalResult kernels::lower(Lowering &in, model::LinearOp op) {
   return lower(in, op, nullptr);
 }
@@ -116,6 +143,7 @@ LogicalResult kernels::lower(Lowering &in, model::LinearOp op) {
 LogicalResult kernels::lower(Lowering &in, model::LinearOp op,
                              Operation *second) {
   LinearArguments arguments;
+  arguments.op = op;
   arguments.rows = in.rowsOf(op.getX());
   LinearShape shape =
       shapeOf(op, in.stored(elementOf(op.getX())),
@@ -124,13 +152,11 @@ LogicalResult kernels::lower(Lowering &in, model::LinearOp op,
       failed(verifyWords(op, shape.blockScales, shape.inputs))) {
     return failure();
   }
-  arguments.operands = in.buffersOf({op.getX(), op.getWeight()});
-  // Scales, bias and residual; those of blocks beside what they scale.
-  for (Value operand : op->getOperands().drop_front(2)) {
-    bool isOfBlocks = isScaleOfBlocks(op, operand);
-    auto &list = isOfBlocks ? arguments.operands : arguments.epilogue;
-    list.push_back(in.bufferOf(operand));
-  }
+  arguments.operands =
+      in.buffersOf({{"a", op.getX()},
+                    {"w", op.getWeight()},
+                    {"a_scales", ofRank(2, op.getXScale())},
+                    {"w_scales", ofRank(2, op.getWeightScale())}});
   auto quantise = dyn_cast_or_null<model::QuantiseOp>(second);
   if (quantise && canQuantiseParts(in, quantise)) {
     arguments.quantise = quantise;

@@ -10,7 +10,7 @@ using namespace modelc::schedule;
 
 void kernels::launchNorm(Lowering &in, const NormShape &shape,
                          const NormArguments &arguments, StringRef label) {
-  SmallVector<Value> all = arguments.operands;
+  NamedValues all = arguments.operands;
   if (shape.isExchanged()) {
     llvm::append_range(all,
                        meetingPlaces(in, shape.exchange,
@@ -18,9 +18,9 @@ void kernels::launchNorm(Lowering &in, const NormShape &shape,
   }
   llvm::append_range(all, arguments.results);
   if (shape.isExchanged()) {
-    all.push_back(in.plan.sizes.rank);
+    all.push_back({"rank", in.plan.sizes.rank});
   }
-  all.push_back(arguments.rows);
+  all.push_back({"m", arguments.rows});
   in.plan.launch(in.library.norm(shape), all, label);
 }
 
@@ -51,12 +51,19 @@ LogicalResult kernels::lower(Lowering &in, model::NormOp op,
   if (failed(verifyWords(op, shape.scales, shape.columns))) {
     return failure();
   }
-  NormArguments arguments = {in.buffersOf(op->getOperands()), {}, rows};
   in.bindNumbers(op.getOut(), op.getScale(), rows);
   if (op.getSum()) {
     in.bind(op.getSum(), rows);
   }
-  arguments.results = in.buffersOf(op->getResults());
+  NormArguments arguments = {
+      in.buffersOf({{"x", op.getX()},
+                    {"weight", op.getWeight()},
+                    {"residual", op.getResidual()},
+                    {"tensor_scale", op.getTensorScale()}}),
+      in.buffersOf({{"out", op.getOut()},
+                    {"scale", op.getScale()},
+                    {"sum", op.getSum()}}),
+      rows};
   if (sum) {
     launchSums(in, sum, &shape, arguments, model::getShortName(op));
   } else {

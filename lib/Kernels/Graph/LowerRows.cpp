@@ -26,8 +26,10 @@ LogicalResult kernels::lower(Lowering &in, model::EmbedOp op) {
   GatherShape shape = {table.getDimSize(1), table.getDimSize(0),
                        table.getElementType(), false};
   in.plan.launch(in.library.gather(shape),
-                 {in.bufferOf(op.getTokens()), in.bufferOf(op.getTable()),
-                  in.bufferOf(op.getOut()), rows},
+                 {{"ids", in.bufferOf(op.getTokens())},
+                  {"table", in.bufferOf(op.getTable())},
+                  {"out", in.bufferOf(op.getOut())},
+                  {"m", rows}},
                  model::getShortName(op));
   return success();
 }
@@ -36,10 +38,12 @@ LogicalResult kernels::lower(Lowering &in, model::LastOp op) {
   Value rows = in.plan.sizes.sequences;
   in.bind(op.getOut(), rows);
   GatherShape shape = {columnsOf(op.getX()), 0, elementOf(op.getX()), true};
-  in.plan.launch(
-      in.library.gather(shape),
-      {in.starts(), in.bufferOf(op.getX()), in.bufferOf(op.getOut()), rows},
-      model::getShortName(op));
+  in.plan.launch(in.library.gather(shape),
+                 {{"starts", in.starts()},
+                  {"table", in.bufferOf(op.getX())},
+                  {"out", in.bufferOf(op.getOut())},
+                  {"m", rows}},
+                 model::getShortName(op));
   return success();
 }
 
@@ -62,19 +66,16 @@ bool kernels::canQuantiseParts(Lowering &in, model::QuantiseOp op) {
          shape.columns % shape.scales.wordNumbers() == 0;
 }
 
-SmallVector<Value> kernels::resultsOf(Lowering &in, model::QuantiseOp op) {
-  SmallVector<Value> results;
-  if (op.getTensorScale()) {
-    results.push_back(in.bufferOf(op.getTensorScale()));
-  }
-  llvm::append_range(results, in.buffersOf({op.getOut(), op.getScale()}));
-  return results;
+NamedValues kernels::resultsOf(const Lowering &in, model::QuantiseOp op) {
+  return in.buffersOf({{"tensor_scale", op.getTensorScale()},
+                       {"out", op.getOut()},
+                       {"scale", op.getScale()}});
 }
 
 void kernels::launchQuantise(Lowering &in, model::QuantiseOp op, Value x) {
-  SmallVector<Value> arguments = {x};
+  NamedValues arguments = {{"x", x}};
   llvm::append_range(arguments, resultsOf(in, op));
-  arguments.push_back(in.rowsOf(op.getOut()));
+  arguments.push_back({"m", in.rowsOf(op.getOut())});
   in.plan.launch(in.library.quantise(quantiseShapeOf(in, op)), arguments,
                  model::getShortName(op));
 }
@@ -94,11 +95,8 @@ LogicalResult kernels::lower(Lowering &in, model::SwigluOp op) {
   in.bindNumbers(op.getOut(), op.getScale(), rows);
   int64_t columns = columnsOf(op.getGate());
   Type element = elementOf(op.getGate());
-  SmallVector<Value> arguments = in.buffersOf(op->getOperands());
-  llvm::append_range(arguments, in.buffersOf(op.getOut()));
   FlatSymbolRefAttr kernel;
   if (op.getScale()) {
-    arguments.push_back(in.bufferOf(op.getScale()));
     Type result = numberType(in.stored(elementOf(op.getOut())));
     kernel = in.library.quantise(
         {columns, element, result, true,
@@ -107,7 +105,12 @@ LogicalResult kernels::lower(Lowering &in, model::SwigluOp op) {
   } else {
     kernel = in.library.elementwise({Elementwise::Swiglu, columns, element});
   }
-  arguments.push_back(rows);
+  NamedValues arguments = in.buffersOf({{"gate", op.getGate()},
+                                        {"up", op.getUp()},
+                                        {"tensor_scale", op.getTensorScale()},
+                                        {"out", op.getOut()},
+                                        {"scale", op.getScale()}});
+  arguments.push_back({"m", rows});
   in.plan.launch(kernel, arguments, model::getShortName(op));
   return success();
 }
@@ -118,7 +121,8 @@ LogicalResult kernels::lower(Lowering &in, model::ZerosOp op) {
   in.plan.launch(
       in.library.elementwise(
           {Elementwise::Zeros, columnsOf(op.getOut()), elementOf(op.getOut())}),
-      {in.bufferOf(op.getOut()), rows}, model::getShortName(op));
+      {{"out", in.bufferOf(op.getOut())}, {"m", rows}},
+      model::getShortName(op));
   return success();
 }
 
@@ -127,8 +131,10 @@ LogicalResult kernels::lower(Lowering &in, model::AddOp op) {
   in.bind(op.getOut(), rows);
   in.plan.launch(in.library.elementwise({Elementwise::Add, columnsOf(op.getA()),
                                          elementOf(op.getA())}),
-                 {in.bufferOf(op.getA()), in.bufferOf(op.getB()),
-                  in.bufferOf(op.getOut()), rows},
+                 {{"a", in.bufferOf(op.getA())},
+                  {"b", in.bufferOf(op.getB())},
+                  {"out", in.bufferOf(op.getOut())},
+                  {"m", rows}},
                  model::getShortName(op));
   return success();
 }
@@ -145,13 +151,14 @@ LogicalResult kernels::lower(Lowering &in, model::SampleOp op) {
   shape.topP = op.getTopP() ? op.getTopP()->convertToDouble() : 1;
   shape.temperature =
       op.getTemperature() ? op.getTemperature()->convertToDouble() : 1;
-  SmallVector<Value> arguments = {in.bufferOf(op.getLogits())};
-  if (!shape.isGreedy) {
-    arguments.push_back(in.input("draws", in.plan.builder.getF32Type(),
-                                 {kDynamic}, in.plan.sizes.sequences));
-  }
-  arguments.push_back(in.bufferOf(op.getOut()));
-  arguments.push_back(rows);
-  in.plan.launch(in.library.sample(shape), arguments, model::getShortName(op));
+  Value draws = shape.isGreedy ? Value()
+                               : in.input("draws", in.plan.builder.getF32Type(),
+                                          {kDynamic}, in.plan.sizes.sequences);
+  in.plan.launch(in.library.sample(shape),
+                 {{"logits", in.bufferOf(op.getLogits())},
+                  {"draws", draws},
+                  {"out", in.bufferOf(op.getOut())},
+                  {"sequences", rows}},
+                 model::getShortName(op));
   return success();
 }

@@ -38,12 +38,16 @@ BufferType Lowering::storedAs(RankedTensorType tensor, Type scaled) const {
   return BufferType::get(context, shape, stored(element), {});
 }
 
-SmallVector<Value> Lowering::buffersOf(ValueRange values) {
-  SmallVector<Value> buffers;
-  for (Value value : values) {
-    auto tensor = dyn_cast<RankedTensorType>(value.getType());
-    bool isTwo = tensor && hasTails(tensor.getElementType());
-    buffers.append(isTwo ? 2 : 1, bufferOf(value));
+NamedValues Lowering::buffersOf(ArrayRef<NamedValue> values) const {
+  NamedValues buffers;
+  for (const auto &[name, value] : values) {
+    if (!value) {
+      continue;
+    }
+    buffers.push_back({name, bufferOf(value)});
+    if (hasTails(getElementTypeOrSelf(value))) {
+      buffers.push_back({tailsOf(name), bufferOf(value)});
+    }
   }
   return buffers;
 }

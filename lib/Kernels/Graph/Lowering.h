@@ -32,10 +32,13 @@ struct Lowering {
   Lowering(model::GraphOp graph, Library &library);
 
   // Where values lie.
-  mlir::Value bufferOf(mlir::Value value) { return storage[value].buffer; }
+  mlir::Value bufferOf(mlir::Value value) const {
+    return storage.lookup(value).buffer;
+  }
   mlir::Value rowsOf(mlir::Value value) { return storage[value].rows; }
-  /// As arguments of a kernel: heads and tails of numbers of six bits.
-  llvm::SmallVector<mlir::Value> buffersOf(mlir::ValueRange values);
+  /// The buffers of values, as arguments of a kernel: those of numbers of six
+  /// bits also as their tails.
+  NamedValues buffersOf(llvm::ArrayRef<NamedValue> values) const;
   /// The element type that the target stores it as.
   mlir::Type stored(mlir::Type type) const;
   /// What a buffer holds of a value: numbers; of scales of rows or blocks of

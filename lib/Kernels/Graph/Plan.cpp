@@ -6,7 +6,8 @@ using namespace modelc::kernels;
 using namespace modelc::schedule;
 
 Plan::Plan(ModuleOp module, StringRef name, bool isDecode, int64_t ranks)
-    : builder(OpBuilder::atBlockEnd(module.getBody())), isDecode(isDecode) {
+    : builder(OpBuilder::atBlockEnd(module.getBody())), asker(module.getLoc()),
+      isDecode(isDecode) {
   SmallVector<std::pair<StringRef, Value *>> arguments;
   if (!isDecode) {
     arguments.push_back({"tokens", &sizes.tokens});
@@ -103,10 +104,19 @@ void Plan::release(Value buffer) {
   }
 }
 
-void Plan::launch(ArrayRef<Attribute> kernels, ValueRange arguments,
+void Plan::launch(ArrayRef<Attribute> kernels, ArrayRef<NamedValue> arguments,
                   StringRef label) {
-  LaunchOp::create(builder, location(), builder.getArrayAttr(kernels),
-                   arguments, builder.getStringAttr(label));
+  SmallVector<StringRef> names;
+  SmallVector<Value> values;
+  for (const NamedValue &argument : arguments) {
+    if (argument.value) {
+      names.push_back(argument.name);
+      values.push_back(argument.value);
+    }
+  }
+  LaunchOp::create(builder, asker, builder.getArrayAttr(kernels), values,
+                   builder.getStrArrayAttr(names),
+                   builder.getStringAttr(label));
 }
 
 Value Plan::isInside(Value size, Range range) {

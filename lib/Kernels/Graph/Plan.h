@@ -29,6 +29,13 @@ struct NamedBuffer {
   schedule::LayoutAttr packed = {};     ///< null: row-major
 };
 
+/// A value by the name of the argument that it is for; a null one is none.
+struct NamedValue {
+  std::string name;
+  mlir::Value value;
+};
+using NamedValues = llvm::SmallVector<NamedValue>;
+
 /// Writes allocations, launches and loops of one plan.
 class Plan {
 public:
@@ -45,8 +52,10 @@ public:
   /// A buffer at this point of the plan (a weight of a layer).
   mlir::Value local(const NamedBuffer &buffer);
 
+  /// Of the kernels, the first that serves the sizes. That they take such
+  /// arguments is verified when all kernels are there, at `asker`.
   void launch(llvm::ArrayRef<mlir::Attribute> kernels,
-              mlir::ValueRange arguments, llvm::StringRef label);
+              llvm::ArrayRef<NamedValue> arguments, llvm::StringRef label);
   /// The body where `size` lies in the range.
   void when(mlir::Value size, Range range, llvm::function_ref<void()> body);
   mlir::Value isInside(mlir::Value size, Range range);
@@ -61,6 +70,8 @@ public:
   mlir::Location location() { return builder.getUnknownLoc(); }
 
   mlir::OpBuilder builder;
+  /// Of the op whose launches are written.
+  mlir::Location asker;
   PlanSizes sizes;
   mlir::func::FuncOp function;
   bool isDecode;

@@ -39,20 +39,22 @@ int64_t kernels::firstTail(int64_t columns) {
   return blocksOfRow(columns) * kWordsOfHead;
 }
 
+std::string kernels::tailsOf(StringRef name) { return (name + "_tails").str(); }
+
 Views kernels::declareViews(KernelBuilder &k, StringRef name, int64_t rows,
                             int64_t columns, ArrayRef<int64_t> inner) {
   int64_t words = blocksOfRow(columns) * kWords;
-  auto declare = [&](const Twine &own, int64_t extent, Type element) {
+  auto declare = [&](StringRef own, int64_t extent, Type element) {
     SmallVector<int64_t> shape = {rows, extent};
     for (int64_t size : inner) {
       shape[1] /= size;
       shape.push_back(size);
     }
-    return k.buffer(own.str(), shape, element);
+    return k.buffer(own, shape, element);
   };
   Views views;
   views.heads = declare(name, words / kWordsOfHead, wordsOf(k, kWordsOfHead));
-  views.tails = declare(name + "_tails", words, wordOf(k));
+  views.tails = declare(tailsOf(name), words, wordOf(k));
   return views;
 }
 

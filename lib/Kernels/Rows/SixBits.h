@@ -39,6 +39,9 @@ int64_t blocksOfRow(int64_t columns);
 /// The element of the view of tails where those of a row begin.
 int64_t firstTail(int64_t columns);
 
+/// The name of the view of tails beside that of heads.
+std::string tailsOf(llvm::StringRef name);
+
 /// One buffer, seen twice; other types of numbers have no tails.
 struct Views {
   mlir::Value heads = {}, tails = {};

@@ -172,14 +172,30 @@ schedule.kernel @early(%w: !schedule.buffer<100x64xbf16>, %m: index) guard [] at
   }
 }
 
+schedule.kernel @few(%x: !schedule.buffer<?x64xf32>, %m: index) guard [#schedule.range<"m", 1 to 16>] attributes {waves = 1 : i64} {
+  %c0 = arith.constant 0 : index
+  schedule.loop (%i) = (%c0) to (%m) on workgroups {
+  }
+}
+
+// The order in which a kernel declares its arguments binds no launch.
+schedule.kernel @many(%m: index, %x: !schedule.buffer<?x16xvector<4xf32>>) guard [] attributes {waves = 4 : i64} {
+  %c0 = arith.constant 0 : index
+  schedule.loop (%i) = (%c0) to (%m) on workgroups {
+  }
+}
+
 // CHECK-LABEL: func.func @plan
-func.func @plan(%tokens: index) {
+// CHECK-SAME: attributes {arg_names = ["tokens"], schedule.plan}
+func.func @plan(%tokens: index) attributes {schedule.plan, arg_names = ["tokens"]} {
   // CHECK: schedule.alloc(%{{.*}}) as{{ +}}workspace : !schedule.buffer<?x64xf32>
   %x = schedule.alloc(%tokens) as workspace : !schedule.buffer<?x64xf32>
   // CHECK: schedule.alloc(%{{.*}}) as{{ +}}weight "w.{layer}" : !schedule.buffer<64x64xf32>
   %w = schedule.alloc(%tokens) as weight "w.{layer}" : !schedule.buffer<64x64xf32>
-  // CHECK: schedule.launch [@memory, @values](%{{.*}}, %{{.*}}) "qkv"
-  schedule.launch [@memory, @values] (%x, %tokens) "qkv" : !schedule.buffer<?x64xf32>, index
+  // CHECK: schedule.launch [@few, @many](x = %[[X:.*]], m = %[[M:.*]]) "qkv" : !schedule.buffer<?x64xf32>, index
+  schedule.launch [@few, @many] (x = %x, m = %tokens) "qkv" : !schedule.buffer<?x64xf32>, index
+  // CHECK: schedule.launch [@few](m = %[[M]], x = %[[X]]) : index, !schedule.buffer<?x64xf32>
+  schedule.launch [@few] (m = %tokens, x = %x) : index, !schedule.buffer<?x64xf32>
   // CHECK: schedule.collective "all-reduce" %{{.*}}(%{{.*}}) group 8 : <?x64xf32>
   schedule.collective "all-reduce" %x(%tokens) group 8 : !schedule.buffer<?x64xf32>
   return
