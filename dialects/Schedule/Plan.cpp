@@ -57,45 +57,25 @@ LogicalResult ScheduleDialect::verifyOperationAttribute(Operation *op,
 }
 
 //===----------------------------------------------------------------------===//
-// Arguments of a kernel
+// Launch
 //===----------------------------------------------------------------------===//
 
-BlockArgument KernelOp::getArgument(StringRef name) {
-  for (auto [argument, known] :
-       llvm::zip(getEntry().getArguments(), getArgNames())) {
-    if (cast<StringAttr>(known).getValue() == name) {
-      return argument;
+SmallVector<std::pair<StringRef, Value>> LaunchOp::getNamedArguments() {
+  SmallVector<std::pair<StringRef, Value>> named;
+  for (auto [name, value] :
+       llvm::zip(getArgNames().getAsValueRange<StringAttr>(), getArguments())) {
+    named.push_back({name, value});
+  }
+  return named;
+}
+
+Value LaunchOp::getArgument(StringRef name) {
+  for (auto [known, value] : getNamedArguments()) {
+    if (known == name) {
+      return value;
     }
   }
   return {};
-}
-
-/// The buffer that an op reaches on the device that it names, or null.
-static Value reachedOnPeers(Operation *op) {
-  if (auto load = dyn_cast<LoadOp>(op)) {
-    return load.getPeer() ? load.getSource() : Value();
-  }
-  if (auto store = dyn_cast<StoreOp>(op)) {
-    return store.getPeer() ? store.getDestination() : Value();
-  }
-  auto arrive = dyn_cast<ArriveOp>(op);
-  return arrive && arrive.getPeer() ? arrive.getBarrier() : Value();
-}
-
-BufferRole KernelOp::getRole(Value buffer) {
-  BufferRole role;
-  for (OpOperand &use : buffer.getUses()) {
-    Operation *user = use.getOwner();
-    auto store = dyn_cast<StoreOp>(user);
-    auto copy = dyn_cast<CopyOp>(user);
-    bool isTable = store && store.getPageTable() == buffer;
-    bool isStored = store && store.getDestination() == buffer;
-    role.isRead |= !isStored || isTable || store.getAdd();
-    role.isWritten |= isStored || isa<ArriveOp>(user) ||
-                      (copy && copy.getDestination() == buffer);
-    role.reachesPeers |= reachedOnPeers(user) == buffer;
-  }
-  return role;
 }
 
 /// Whether a kernel can see a buffer as one of its type: the same numbers, or
@@ -126,28 +106,6 @@ static bool isSameMemory(Type buffer, Type ofKernel) {
           number.isInteger(64)) &&
          (!second.getPacked() || first.getPacked() == second.getPacked()) &&
          (isEqual(1) || (isKnown && isEqual(0)));
-}
-
-//===----------------------------------------------------------------------===//
-// Launch
-//===----------------------------------------------------------------------===//
-
-SmallVector<std::pair<StringRef, Value>> LaunchOp::getNamedArguments() {
-  SmallVector<std::pair<StringRef, Value>> named;
-  for (auto [name, value] :
-       llvm::zip(getArgNames().getAsValueRange<StringAttr>(), getArguments())) {
-    named.push_back({name, value});
-  }
-  return named;
-}
-
-Value LaunchOp::getArgument(StringRef name) {
-  for (auto [known, value] : getNamedArguments()) {
-    if (known == name) {
-      return value;
-    }
-  }
-  return {};
 }
 
 LogicalResult LaunchOp::verify() {

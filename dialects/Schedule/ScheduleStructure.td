@@ -19,10 +19,16 @@ def KernelOp : ScheduleOp<"kernel", [IsolatedFromAbove, Symbol, NoTerminator, Si
   let description = [{
     Arguments are buffers, scalars and the sizes of the run (`index`). `guard`
     says which sizes the kernel serves. `waves` is the number of waves of a
-    workgroup. `extents` binds inner `?` extents: (argument, dimension, size
-    argument). `cluster` workgroups, neighbours in the order of their launch and
+    workgroup. `extents` says which size an inner `?` of a buffer is. `cluster` workgroups, neighbours in the order of their launch and
     along the rows of the grid, start together and reach each other's barriers. The body holds index arithmetic, allocations and exactly one
     `loop ... on workgroups`.
+
+    What the family asks of passes and cost: rings of `slots`; a loop of products
+    in which so many groups of waves `stagger` (one group: it reads ahead);
+    `roles` for its waves; at most so many `workgroups_of_unit` at once; a grid
+    of more than two axes whose last two are of tiles, `ordered` as suits the
+    machine or in groups of `ordered_rows`; products by these `instructions`
+    alone.
 
     ```mlir
     schedule.kernel @copy(%a: !schedule.buffer<?x64xf32>, %d: !schedule.buffer<?x64xf32>, %m: index)
@@ -43,7 +49,10 @@ def KernelOp : ScheduleOp<"kernel", [IsolatedFromAbove, Symbol, NoTerminator, Si
     DefaultValuedAttr<StageAttr, "::modelc::schedule::Stage::Plain">:$stage,
     DefaultValuedAttr<FewAttr, "4">:$waves, OptionalAttr<FewAttr>:$cluster,
     OptionalAttr<BytesAttr>:$shared_bytes, OptionalAttr<CountAttr>:$tensor_columns,
-    OptionalAttr<ArrayAttr>:$extents, OptionalAttr<StrAttr>:$op_name, OptionalAttr<StrAttr>:$note);
+    OptionalAttr<TypedArrayAttrBase<ExtentAttr, "extents of buffer arguments">>:$extents, OptionalAttr<StrAttr>:$op_name, OptionalAttr<StrAttr>:$note,
+    OptionalAttr<FewAttr>:$slots, OptionalAttr<FewAttr>:$stagger, UnitAttr:$roles,
+    OptionalAttr<FewAttr>:$workgroups_of_unit, UnitAttr:$ordered,
+    OptionalAttr<FewAttr>:$ordered_rows, OptionalAttr<StrArrayAttr>:$instructions);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
@@ -53,6 +62,9 @@ def KernelOp : ScheduleOp<"kernel", [IsolatedFromAbove, Symbol, NoTerminator, Si
     ::llvm::StringRef getArgumentName(unsigned index);
     /// The argument of that name, or null.
     ::mlir::BlockArgument getArgument(::llvm::StringRef name);
+    /// The argument that is the extent of a dimension of a buffer argument, or
+    /// null.
+    ::mlir::BlockArgument getExtent(::mlir::Value buffer, int64_t dimension);
     /// What the body does with a buffer among the arguments.
     ::modelc::schedule::BufferRole getRole(::mlir::Value buffer);
     /// What the guard says, argument by argument.
@@ -150,7 +162,8 @@ def AllocOp : ScheduleOp<"alloc"> {
   let summary = "Storage: a tile, a ring of tiles, barriers, or (host) a buffer.";
   let description = [{
     In a kernel: shared or tensor tiles and barriers for its whole life; `at` is
-    the byte offset (tensor memory: the column), set by storage assignment. In a
+    the byte offset (tensor memory: the column), set by storage assignment;
+    `conflict_degree` says by how much banks lengthen its dearest access. In a
     plan: a buffer by role: workspace (sizes bind `?`), a weight by the name
     pattern `source` and its layer, a cache, an input or output of the step.
 
@@ -169,8 +182,12 @@ def AllocOp : ScheduleOp<"alloc"> {
     ```
   }];
   let arguments = (ins Variadic<Index>:$sizes, OptionalAttr<BytesAttr>:$at,
-    OptionalAttr<StorageRoleAttr>:$storage, OptionalAttr<StrAttr>:$source);
+    OptionalAttr<StorageRoleAttr>:$storage, OptionalAttr<StrAttr>:$source,
+    OptionalAttr<FewAttr>:$conflict_degree);
   let results = (outs AnyTypeOf<[BufferType, TileType, BarrierType]>:$result);
+  let builders = [OpBuilder<(ins "::mlir::Type":$type), [{
+    $_state.addTypes(type); // of a kernel: that is all
+  }]>];
   let assemblyFormat = "(`(` $sizes^ `)`)? (`at` $at^)? (`as` $storage^)? ($source^)? attr-dict `:` type($result)";
 }
 

@@ -127,6 +127,19 @@ def RangeAttr : ScheduleAttr<"Range", "range"> {
   }];
 }
 
+def ExtentAttr : ScheduleAttr<"Extent", "extent"> {
+  let summary = "The size of the run that a `?` of a buffer is.";
+  let description = [{
+    `#schedule.extent<"pages", 1 is "pages_per_sequence">`: dimension 1 of
+    argument `pages` is argument `pages_per_sequence`. The first dimension is
+    never asked for and needs none.
+  }];
+  let parameters = (ins StringRefParameter<"argument">:$argument,
+                        "int64_t":$dimension,
+                        StringRefParameter<"argument">:$size);
+  let assemblyFormat = "`<` $argument `,` $dimension `is` $size `>`";
+}
+
 //===- Types --------------------------------------------------------------===//
 
 class ScheduleType<string name, string mnem> : TypeDef<ScheduleDialect, name> {

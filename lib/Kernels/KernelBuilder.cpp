@@ -98,10 +98,8 @@ KernelBuilder::KernelBuilder(OpBuilder &builder, StringRef name,
 }
 
 Location KernelBuilder::named(StringRef name) const {
-  if (name.empty()) {
-    return builder.getUnknownLoc();
-  }
-  return NameLoc::get(builder.getStringAttr(name));
+  Location unnamed = builder.getUnknownLoc();
+  return name.empty() ? unnamed : NameLoc::get(builder.getStringAttr(name));
 }
 
 Value KernelBuilder::buffer(StringRef name, ArrayRef<int64_t> shape,
@@ -120,9 +118,12 @@ Scalar KernelBuilder::size(StringRef name, int64_t minimum, int64_t maximum) {
 }
 
 void KernelBuilder::bindExtent(Value buffer, int64_t dimension, Scalar size) {
-  extents.push_back(builder.getDenseI64ArrayAttr(
-      {cast<BlockArgument>(buffer).getArgNumber(), dimension,
-       cast<BlockArgument>(size.value).getArgNumber()}));
+  auto nameOf = [&](Value argument) {
+    unsigned number = cast<BlockArgument>(argument).getArgNumber();
+    return cast<StringAttr>(argumentNames[number]).getValue();
+  };
+  extents.push_back(ExtentAttr::get(builder.getContext(), nameOf(buffer),
+                                    dimension, nameOf(size.value)));
 }
 
 KernelOp KernelBuilder::finish(StringRef note) {

@@ -260,16 +260,9 @@ static FailureOr<MmaSplit> tryRow(const Product &product, const MmaRow &row,
 
 /// The names that the kernel allows; empty = all.
 static SmallVector<StringRef> hints(KernelOp kernel) {
-  SmallVector<StringRef> names;
-  if (auto one = kernel->getAttrOfType<StringAttr>("instruction")) {
-    names.push_back(one.getValue());
-  }
-  if (auto many = kernel->getAttrOfType<ArrayAttr>("instruction")) {
-    for (StringAttr name : many.getAsRange<StringAttr>()) {
-      names.push_back(name.getValue());
-    }
-  }
-  return names;
+  std::optional<ArrayAttr> names = kernel.getInstructions();
+  return names ? SmallVector<StringRef>(names->getAsValueRange<StringAttr>())
+               : SmallVector<StringRef>();
 }
 
 static LogicalResult choose(MmaOp mma, const Target &target,
@@ -279,7 +272,7 @@ static LogicalResult choose(MmaOp mma, const Target &target,
   for (const MmaRow &row : target.mma) {
     std::string reason;
     if (!allowed.empty() && !llvm::is_contained(allowed, row.name)) {
-      refused.push_back({row.name, "the kernel's 'instruction' leaves it out"});
+      refused.push_back({row.name, "the kernel's 'instructions' leave it out"});
       continue;
     }
     FailureOr<MmaSplit> split = tryRow(product, row, reason);

@@ -29,13 +29,12 @@ LogicalResult modelc::orderGrid(KernelOp kernel, const Target &target) {
   bool multiplies = kernel.walk([](MmaOp) { return WalkResult::interrupt(); })
                         .wasInterrupted();
   // The last two axes are of tiles: all there are, or as the kernel says.
-  bool isOrdered =
-      grid.getInductionVars().size() == 2 || kernel->hasAttr("ordered");
+  bool isOrdered = grid.getInductionVars().size() == 2 || kernel.getOrdered() ||
+                   kernel.getOrderedRows();
   if (!grid.getOrder() && multiplies && isOrdered) {
-    auto rows = kernel->getAttrOfType<IntegerAttr>("ordered");
-    grid.setOrder(
-        ArrayRef<int64_t>{std::max<int64_t>(target.execution.chiplets, 1),
-                          rows ? rows.getInt() : target.tileRowsOfChiplet()});
+    int64_t rows = kernel.getOrderedRows().value_or(target.tileRowsOfChiplet());
+    grid.setOrder(ArrayRef<int64_t>{
+        std::max<int64_t>(target.execution.chiplets, 1), rows});
   }
   return checkCluster(kernel);
 }

@@ -42,7 +42,7 @@ def ScheduleChooseInstruction : SchedulePass<"schedule-choose-instruction"> {
   let description = [{
     The first row of the file whose types are those of the operands, whose shape
     divides the part of a wave, and whose operand places can be had. A kernel
-    attribute `instruction` (one name or a list) restricts the choice.
+    attribute `instructions` (a list of names) restricts the choice.
 
     Before:
     ```

@@ -4,7 +4,7 @@
 // A group of heads is the rows of one tile; parts of the keys are joined later.
 
 // CHECK: %part: !schedule.buffer<?x8x128xf32>, %stat: !schedule.buffer<?x8x2xf32>, %sequences: index, %splits: index
-// CHECK-SAME: extents = [array<i64: 4, 1, 9>]
+// CHECK-SAME: extents = [#schedule.extent<"pages", 1 is "pages_per_sequence">]
 // CHECK: schedule.loop (%sequence, %kv_head, %split) = {{.*}} to (%sequences, %c2, %splits) on workgroups
 // CHECK: %queries = schedule.load %q[%sequence, %head, %c0] valid(%{{.*}}) {{.*}} -> !schedule.tile<16x128xbf16>
 // CHECK: %first = arith.divsi

@@ -13,7 +13,7 @@
 
 // WHOLE: func.func @prefill(
 // WHOLE: schedule.launch [{{.*}}_tensor_scaled_{{[0-9]+}}x{{.*}}, {{.*}}]({{.*}}, d = %[[D:[^,]*]], m = %tokens) "w"
-// WHOLE-NEXT: schedule.launch [@quantise_3584_f4e2m1fn_f8e4m3fn_tensor_scaled](x = %[[D]], 
+// WHOLE-NEXT: schedule.launch [@quantise_3584_f4e2m1fn_f8e4m3fn_tensor_scaled](x = %[[D]],
 model.graph @prefill(%tokens: tensor<?xi32>, %batch: !model.batch) -> tensor<?x8192xbf16> attributes {phase = #model.phase<prefill>} {
   %table = model.weight ["table"] : tensor<2x8192xbf16>
   %x = model.embed %tokens, %table : tensor<?xi32>, tensor<2x8192xbf16> -> tensor<?x8192xbf16>

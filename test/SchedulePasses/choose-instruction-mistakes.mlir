@@ -46,7 +46,7 @@ schedule.kernel @small(%a: !schedule.buffer<?x64xbf16>, %b: !schedule.buffer<?x6
 // -----
 
 module attributes {schedule.target = "toy"} {
-schedule.kernel @hint(%a: !schedule.buffer<?x64xbf16>, %b: !schedule.buffer<?x64xbf16>, %d: !schedule.buffer<?x64xf32>, %m: index) guard [] attributes {waves = 4 : i64, instruction = "Toy16x16x32F8"} {
+schedule.kernel @hint(%a: !schedule.buffer<?x64xbf16>, %b: !schedule.buffer<?x64xbf16>, %d: !schedule.buffer<?x64xf32>, %m: index) guard [] attributes {waves = 4 : i64, instructions = ["Toy16x16x32F8"]} {
   %c0 = arith.constant 0 : index
   schedule.loop (%i) = (%c0) to (%m) on workgroups {
     %x = schedule.load %a[%i, %c0] : !schedule.buffer<?x64xbf16> -> !schedule.tile<64x64xbf16>
@@ -57,7 +57,7 @@ schedule.kernel @hint(%a: !schedule.buffer<?x64xbf16>, %b: !schedule.buffer<?x64
       schedule.yield %zero : f32
     } : () -> !schedule.tile<64x64xf32>
     // expected-error @+3 {{got none that fits}}
-    // expected-note @+2 {{Toy16x16x16Bf16: the kernel's 'instruction' leaves it out}}
+    // expected-note @+2 {{Toy16x16x16Bf16: the kernel's 'instructions' leave it out}}
     // expected-note @+1 {{Toy16x16x32F8: it multiplies f8E4M3FN}}
     %r = schedule.mma %z, %x, %y : !schedule.tile<64x64xf32>, !schedule.tile<64x64xbf16>, !schedule.tile<64x64xbf16> -> !schedule.tile<64x64xf32>
     schedule.store %r, %d[%i, %c0] : !schedule.tile<64x64xf32>, !schedule.buffer<?x64xf32>

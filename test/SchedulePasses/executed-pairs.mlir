@@ -87,7 +87,7 @@
 //--- gemm.mlir
 module attributes {schedule.target = "b200"} {
 schedule.kernel @linear(%a: !schedule.buffer<?x256xbf16>, %w: !schedule.buffer<256x256xbf16>, %d: !schedule.buffer<?x256xbf16>, %m: index)
-    guard [#schedule.range<"m", 1 to 16384>] attributes {waves = 4 : i64, op_name = "linear", roles = true, cluster = 2 : i64, slots = SLOTS : i64} {
+    guard [#schedule.range<"m", 1 to 16384>] attributes {waves = 4 : i64, op_name = "linear", roles, cluster = 2 : i64, slots = SLOTS : i64} {
   %c0 = arith.constant 0 : index
   %c64 = arith.constant 64 : index
   %c128 = arith.constant 128 : index

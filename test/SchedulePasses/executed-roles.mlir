@@ -133,7 +133,7 @@
 //--- gemm.mlir
 module attributes {schedule.target = "machine"} {
 schedule.kernel @linear(%a: !schedule.buffer<?x256xbf16>, %w: !schedule.buffer<256x256xbf16>, %d: !schedule.buffer<?x256xbf16>, %m: index)
-    guard [#schedule.range<"m", 1 to 16384>] attributes {waves = WAVES : i64, op_name = "linear", roles = true, slots = SLOTS : i64} {
+    guard [#schedule.range<"m", 1 to 16384>] attributes {waves = WAVES : i64, op_name = "linear", roles, slots = SLOTS : i64} {
   %c0 = arith.constant 0 : index
   %c64 = arith.constant 64 : index
   %c128 = arith.constant 128 : index

@@ -30,7 +30,7 @@ module attributes {schedule.target = "machine"} {
 // CHECK: schedule.load %{{.*}}[%[[OWN]], %{{.*}}] : !schedule.buffer<512x256xbf16> -> !schedule.tile<128x64xbf16>
 // CHECK: schedule.mma {{.*}} {workgroups = 2 : i64} : <128x256xf32>, <128x64xbf16>, <128x64xbf16>
 schedule.kernel @shared(%a: !schedule.buffer<?x256xbf16>, %w: !schedule.buffer<512x256xbf16>, %d: !schedule.buffer<?x512xf32>, %m: index)
-    guard [#schedule.range<"m", 1 to 16384>] attributes {waves = 4 : i64, roles = true, cluster = 2 : i64} {
+    guard [#schedule.range<"m", 1 to 16384>] attributes {waves = 4 : i64, roles, cluster = 2 : i64} {
   %c0 = arith.constant 0 : index
   %c64 = arith.constant 64 : index
   %c128 = arith.constant 128 : index
@@ -62,7 +62,7 @@ schedule.kernel @shared(%a: !schedule.buffer<?x256xbf16>, %w: !schedule.buffer<5
 // CHECK-NOT: cluster
 // CHECK-NOT: workgroups =
 schedule.kernel @open(%a: !schedule.buffer<?x256xbf16>, %w: !schedule.buffer<512x256xbf16>, %d: !schedule.buffer<?x512xf32>, %m: index)
-    guard [#schedule.range<"m", 128 to 16384 by 128>] attributes {waves = 4 : i64, roles = true, cluster = 2 : i64} {
+    guard [#schedule.range<"m", 128 to 16384 by 128>] attributes {waves = 4 : i64, roles, cluster = 2 : i64} {
   %c0 = arith.constant 0 : index
   %c64 = arith.constant 64 : index
   %c128 = arith.constant 128 : index
@@ -95,7 +95,7 @@ schedule.kernel @open(%a: !schedule.buffer<?x256xbf16>, %w: !schedule.buffer<512
 // CHECK-NOT: cluster
 // CHECK-NOT: workgroups =
 schedule.kernel @other(%a: !schedule.buffer<?x256xbf16>, %w: !schedule.buffer<512x256xbf16>, %d: !schedule.buffer<?x512xf32>, %m: index)
-    guard [#schedule.range<"m", 1 to 16384>] attributes {waves = 4 : i64, roles = true, cluster = 2 : i64} {
+    guard [#schedule.range<"m", 1 to 16384>] attributes {waves = 4 : i64, roles, cluster = 2 : i64} {
   %c0 = arith.constant 0 : index
   %c64 = arith.constant 64 : index
   %c128 = arith.constant 128 : index

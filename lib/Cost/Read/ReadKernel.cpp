@@ -267,9 +267,7 @@ FailureOr<KernelWork> KernelReader::read() {
   work.name = kernel.getSymName().str();
   work.waves = kernel.getWaves();
   work.registersPerThread = registersPerThread(kernel, target);
-  if (auto most = kernel->getAttrOfType<IntegerAttr>("workgroups_of_unit")) {
-    work.mostOfUnit = most.getInt();
-  }
+  work.mostOfUnit = kernel.getWorkgroupsOfUnit().value_or(work.mostOfUnit);
   int64_t shared = 0, columns = 0;
   for (AllocOp alloc : kernel.getEntry().getOps<AllocOp>()) {
     if (auto tile = dyn_cast<TileType>(alloc.getResult().getType())) {

@@ -101,11 +101,9 @@ static FailureOr<std::string> extentText(const HostKernel &kernel,
     return name + ".rows";
   }
   KernelOp op = kernel.op;
-  for (Attribute attribute : op.getExtents().value_or(ArrayAttr())) {
-    auto bound = cast<DenseI64ArrayAttr>(attribute).asArrayRef();
-    if (bound[0] == argument && bound[1] == dimension) {
-      return kernel.hostNames[bound[2]];
-    }
+  if (BlockArgument size =
+          op.getExtent(op.getEntry().getArgument(argument), dimension)) {
+    return kernel.hostNames[size.getArgNumber()];
   }
   return op.emitOpError("expected 'extents' to bind dimension ")
          << dimension << " of '" << name << "'";

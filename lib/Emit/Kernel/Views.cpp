@@ -18,29 +18,12 @@ static bool isZero(Value value) { return matchPattern(value, m_Zero()); }
 // Addresses
 //===----------------------------------------------------------------------===//
 
-/// The size argument that binds a `?`, or null.
-static Value boundExtent(KernelOp kernel, Value buffer, int64_t dimension) {
-  auto argument = dyn_cast<BlockArgument>(buffer);
-  if (!kernel.getExtents()) {
-    return {};
-  }
-  ArrayAttr extents = *kernel.getExtents();
-  for (Attribute attribute : extents) {
-    auto triple = cast<DenseI64ArrayAttr>(attribute).asArrayRef();
-    if (argument && triple[0] == argument.getArgNumber() &&
-        triple[1] == dimension) {
-      return kernel.getEntry().getArgument(triple[2]);
-    }
-  }
-  return {};
-}
-
 std::string KernelPrinter::extent(Value buffer, int64_t dimension) {
   int64_t size = cast<BufferType>(buffer.getType()).getShape()[dimension];
   if (!ShapedType::isDynamic(size)) {
     return std::to_string(size);
   }
-  Value bound = boundExtent(kernel, buffer, dimension);
+  Value bound = kernel.getExtent(buffer, dimension);
   return bound ? text(bound, 14) : "";
 }
 
@@ -204,7 +187,7 @@ int64_t KernelPrinter::vectorElements(const Access &access) {
   }
   if (last > 0) {
     int64_t size = type.getShape()[last];
-    Value bound = boundExtent(kernel, access.buffer, last);
+    Value bound = kernel.getExtent(access.buffer, last);
     int64_t divisor = ShapedType::isDynamic(size)
                           ? (bound ? knownDivisor(bound) : 1)
                           : size & -size;
@@ -228,7 +211,7 @@ LogicalResult KernelPrinter::verifyExtents(const Access &access) {
   auto type = cast<BufferType>(access.buffer.getType());
   for (int64_t i = 1; i < type.getRank(); ++i) {
     if (ShapedType::isDynamic(type.getShape()[i]) &&
-        !boundExtent(kernel, access.buffer, i)) {
+        !kernel.getExtent(access.buffer, i)) {
       return access.op->emitOpError("expected 'extents' of the kernel to bind "
                                     "dimension ")
              << i << " of " << type;

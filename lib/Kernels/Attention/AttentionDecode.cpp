@@ -161,7 +161,7 @@ KernelOp kernels::buildAttentionDecode(OpBuilder &builder, const Label &label,
          });
   KernelOp built = k.finish(label.note);
   if (tile.slots) {
-    built->setAttr("slots", builder.getI64IntegerAttr(tile.slots));
+    built.setSlots(tile.slots);
   }
   return built;
 }

@@ -211,17 +211,14 @@ KernelOp kernels::buildAttentionPrefill(OpBuilder &builder, const Label &label,
       });
   KernelOp built = k.finish(label.note);
   if (tile.slots) {
-    built->setAttr("slots", builder.getI64IntegerAttr(tile.slots));
+    built.setSlots(tile.slots);
   }
   if (tile.workgroupsOfUnit) {
-    built->setAttr("workgroups_of_unit",
-                   builder.getI64IntegerAttr(tile.workgroupsOfUnit));
+    built.setWorkgroupsOfUnit(tile.workgroupsOfUnit);
   }
   if (tile.headsTogether) {
-    built->setAttr("ordered", builder.getI64IntegerAttr(tile.headsTogether));
+    built.setOrderedRows(tile.headsTogether);
   }
-  if (tile.hasRoles) {
-    built->setAttr("roles", builder.getBoolAttr(true));
-  }
+  built.setRoles(tile.hasRoles);
   return built;
 }

@@ -64,7 +64,7 @@ Value Plan::allocate(const NamedBuffer &buffer) {
                           ? StringAttr()
                           : builder.getStringAttr(buffer.source);
   return AllocOp::create(builder, location(), type, buffer.sizes, IntegerAttr(),
-                         role, source);
+                         role, source, IntegerAttr());
 }
 
 Value Plan::named(const NamedBuffer &buffer) {

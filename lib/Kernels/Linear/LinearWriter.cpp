@@ -153,23 +153,17 @@ void LinearWriter::askForWeights(Value w, Scalar column, Scalar depth,
 }
 
 KernelOp kernels::asScheduled(KernelOp kernel, const LinearTile &tile) {
-  Builder builder(kernel.getContext());
   if (tile.hasPieces()) {
-    kernel->setAttr("stagger", builder.getI64IntegerAttr(tile.groups));
+    kernel.setStagger(tile.groups);
   }
-  if (tile.hasRoles) {
-    kernel->setAttr("roles", builder.getBoolAttr(true));
-  }
+  kernel.setRoles(tile.hasRoles);
   if (tile.slots) {
-    kernel->setAttr("slots", builder.getI64IntegerAttr(tile.slots));
+    kernel.setSlots(tile.slots);
   }
   if (tile.workgroupsOfUnit) {
-    kernel->setAttr("workgroups_of_unit",
-                    builder.getI64IntegerAttr(tile.workgroupsOfUnit));
+    kernel.setWorkgroupsOfUnit(tile.workgroupsOfUnit);
   }
-  if (tile.splits > 1) {
-    kernel->setAttr("ordered", builder.getUnitAttr());
-  }
+  kernel.setOrdered(tile.splits > 1);
   if (tile.groupRows) {
     kernel.getGrid().setOrder(ArrayRef<int64_t>{1, tile.groupRows});
   }

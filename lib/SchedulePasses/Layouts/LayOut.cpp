@@ -362,11 +362,10 @@ static void layOutTile(AllocOp alloc, const Target &target) {
     searchAll(search, tile, unitOf(alloc, accesses, target), target);
   }
   Layout chosen = sharedLayout(tile, box, search.chosen);
-  OpBuilder builder(alloc);
   alloc.getResult().setType(
       tile.with(Space::Shared, LayoutAttr::get(alloc.getContext(), chosen),
                 tile.getSlots()));
-  alloc->setAttr("conflict_degree", builder.getI64IntegerAttr(search.best));
+  alloc.setConflictDegree(search.best);
 }
 
 LogicalResult modelc::layOut(KernelOp kernel, const Target &target) {

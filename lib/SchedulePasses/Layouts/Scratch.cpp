@@ -56,8 +56,7 @@ static bool staysInWave(const Layout &from, const Layout &to) {
 
 static Value makeScratch(KernelOp kernel, Location loc, TileType tile) {
   OpBuilder builder(kernel.getGrid());
-  return AllocOp::create(builder, locOfPart(loc, "scratch"), tile, ValueRange(),
-                         IntegerAttr(), StorageRoleAttr(), StringAttr());
+  return AllocOp::create(builder, locOfPart(loc, "scratch"), tile);
 }
 
 /// (parts x extent) elements, where waves hold different parts of the sum.

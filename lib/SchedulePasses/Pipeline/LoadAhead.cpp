@@ -60,7 +60,7 @@ static int64_t tripsAhead(LoadOp load, LoopOp loop, const Target &target,
   if (std::optional<int64_t> asked = load.getAhead()) {
     return *asked;
   }
-  if (loop->getParentOfType<KernelOp>()->hasAttr("stagger")) {
+  if (loop->getParentOfType<KernelOp>().getStagger()) {
     return 1;
   }
   double matrix = 0, bytes = 0;

@@ -76,7 +76,7 @@ LogicalResult PhasedLoop::chooseRingSlots(int64_t spareSlots) {
     return ring.loop.emitOpError("expected two slots of ")
            << ring.slotBytes() << " bytes to fit, to be staggered";
   }
-  bool isGiven = ring.loop->getParentOfType<KernelOp>()->hasAttr("slots");
+  bool isGiven = ring.loop->getParentOfType<KernelOp>().getSlots().has_value();
   ring.slots = isGiven ? most : std::max<int64_t>(2, most - spareSlots);
   setSlots(ring);
   return success();

@@ -97,8 +97,7 @@ Value Pipeline::makeBarrier(Ring &ring, int64_t slots) {
   OpBuilder builder(kernel.getGrid());
   return AllocOp::create(
       builder, ring.loop.getLoc(),
-      BarrierType::get(kernel.getContext(), 1, slots, Reach::Own), ValueRange(),
-      IntegerAttr(), StorageRoleAttr(), StringAttr());
+      BarrierType::get(kernel.getContext(), 1, slots, Reach::Own));
 }
 
 //===----------------------------------------------------------------------===//

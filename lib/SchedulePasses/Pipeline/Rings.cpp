@@ -112,12 +112,11 @@ int64_t modelc::chooseSlots(const Ring &ring, const Target &target,
     return 1;
   }
   LoopOp loop = ring.loop;
-  auto hint =
-      loop->getParentOfType<KernelOp>()->getAttrOfType<IntegerAttr>("slots");
+  std::optional<int64_t> asked = loop->getParentOfType<KernelOp>().getSlots();
   int64_t freeBytes = target.shared.maxBytesPerWorkgroup - takenBytes;
-  if (hint) {
+  if (asked) {
     int64_t fits = freeBytes / ring.slotBytes();
-    return std::max<int64_t>(1, std::min(hint.getInt(), fits));
+    return std::max<int64_t>(1, std::min(*asked, fits));
   }
   return target.ringSlots(ring.slotBytes(), freeBytes, bool(ring.full));
 }

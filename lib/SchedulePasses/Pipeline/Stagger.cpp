@@ -141,11 +141,11 @@ static LogicalResult verifyGroups(KernelOp kernel, const Target &target,
 }
 
 LogicalResult modelc::staggerLoops(KernelOp kernel, const Target &target) {
-  auto groups = kernel->getAttrOfType<IntegerAttr>("stagger");
+  std::optional<int64_t> groups = kernel.getStagger();
   if (!groups) {
     return success();
   }
-  if (failed(verifyGroups(kernel, target, groups.getInt()))) {
+  if (failed(verifyGroups(kernel, target, *groups))) {
     return failure();
   }
   SmallVector<LoopOp> loops;
@@ -160,8 +160,8 @@ LogicalResult modelc::staggerLoops(KernelOp kernel, const Target &target) {
   }
   Location loc = loops.front().getLoc();
   Operation *behind = loops.front()->getNextNode();
-  if (failed(groups.getInt() == 1 ? readAhead(loops.front(), target)
-                                  : Stagger(target).run(loops.front()))) {
+  if (failed(*groups == 1 ? readAhead(loops.front(), target)
+                          : Stagger(target).run(loops.front()))) {
     return failure();
   }
   OpBuilder builder(behind);

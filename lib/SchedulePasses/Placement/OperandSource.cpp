@@ -159,13 +159,8 @@ bool modelc::isFresh(MmaOp mma) {
          llvm::all_of(mma.getResult().getUsers(), llvm::IsaPred<MapOp>);
 }
 
-bool modelc::wantsRoles(KernelOp kernel) {
-  auto wish = kernel->getAttrOfType<BoolAttr>("roles");
-  return wish && wish.getValue();
-}
-
 bool modelc::isFedByBoxes(MmaOp mma, const Target &target) {
-  bool hasRoles = wantsRoles(mma->getParentOfType<KernelOp>());
+  bool hasRoles = mma->getParentOfType<KernelOp>().getRoles();
   return llvm::all_of(mma->getBlock()->getOps<MmaOp>(), [&](MmaOp other) {
     bool isOrdered = isCarriedFromZero(other) || (hasRoles && isFresh(other));
     return isOrdered && !other.getBTransposed() &&

@@ -67,9 +67,6 @@ bool isCarriedFromZero(schedule::MmaOp mma);
 /// their loop carries, in a loop that runs once.
 bool isFresh(schedule::MmaOp mma);
 
-/// Whether copies and products are to have waves of their own.
-bool wantsRoles(schedule::KernelOp kernel);
-
 /// Whether boxes fetch what `mma`, and every other product beside it, reads.
 /// Fresh products are left to lanes unless roles keep the ring.
 bool isFedByBoxes(schedule::MmaOp mma, const Target &target);

@@ -54,8 +54,7 @@ Value modelc::makeAlloc(Places &places, Location loc, Type type) {
   OpBuilder builder(places.kernel.getContext());
   Operation *grid = places.kernel.getGrid();
   builder.setInsertionPoint(grid);
-  return AllocOp::create(builder, loc, type, ValueRange(), IntegerAttr(),
-                         StorageRoleAttr(), StringAttr());
+  return AllocOp::create(builder, loc, type);
 }
 
 //===----------------------------------------------------------------------===//
@@ -163,9 +162,8 @@ static void placeInRegisters(Places &places, MmaOp mma) {
   if (LoopOp loop = sequenceAround(mma)) {
     readThroughPlaces(places, mma.getA(), loop);
     readThroughPlaces(places, mma.getB(), loop);
-    auto groups =
-        mma->getParentOfType<KernelOp>()->getAttrOfType<IntegerAttr>("stagger");
-    if (mma.getAScales() && (!groups || groups.getInt() == 1)) {
+    int64_t groups = mma->getParentOfType<KernelOp>().getStagger().value_or(1);
+    if (mma.getAScales() && groups == 1) {
       readThroughPlaces(places, mma.getAScales(), loop);
       readThroughPlaces(places, mma.getBScales(), loop);
     }

@@ -215,7 +215,7 @@ bool PairWorkgroups::multipliesInRegisters(MmaOp mma) {
 }
 
 bool PairWorkgroups::canMulticast() {
-  return target.copy.multicast && wantsRoles(kernel) && hasCluster() &&
+  return target.copy.multicast && kernel.getRoles() && hasCluster() &&
          !mmas.empty() &&
          llvm::all_of(mmas,
                       [&](MmaOp mma) {
@@ -225,7 +225,7 @@ bool PairWorkgroups::canMulticast() {
 }
 
 bool PairWorkgroups::isPossible() {
-  return wantsRoles(kernel) && hasCluster() && !mmas.empty() &&
+  return kernel.getRoles() && hasCluster() && !mmas.empty() &&
          llvm::all_of(
              mmas,
              [&](MmaOp mma) { return hasInstruction(mma) && sharesB(mma); }) &&

@@ -94,7 +94,7 @@ bool Specialise::canMove(Operation &op) {
 }
 
 bool Specialise::isPossible() {
-  if (!wantsRoles(kernel) || kernel.getWaves() % kWavesOfGroup != 0) {
+  if (!kernel.getRoles() || kernel.getWaves() % kWavesOfGroup != 0) {
     return false;
   }
   findCondition();
@@ -155,8 +155,7 @@ Value Specialise::makeBarrier(int64_t slots) {
   OpBuilder builder(kernel.getGrid());
   return AllocOp::create(
       builder, ring->loop.getLoc(),
-      BarrierType::get(kernel.getContext(), 1, slots, Reach::Own), ValueRange(),
-      IntegerAttr(), StorageRoleAttr(), StringAttr());
+      BarrierType::get(kernel.getContext(), 1, slots, Reach::Own));
 }
 
 /// The trips of the ring in another role: where to build, and the index there.

@@ -556,3 +556,48 @@ schedule.kernel @many_in_flight(%m: index) guard [] attributes {waves = 1 : i64}
 // expected-error @+1 {{attribute 'waves' failed to satisfy constraint}}
 schedule.kernel @no_waves(%m: index) guard [] attributes {waves = 0 : i64} {
 }
+
+// -----
+
+// expected-error @+1 {{expected a '?' of a buffer and a size among the arguments, got #schedule.extent<"pages", 0 is "m">}}
+schedule.kernel @extent_is_known(%pages: !schedule.buffer<4x?xi32>, %m: index) guard [] attributes {extents = [#schedule.extent<"pages", 0 is "m">]} {
+  %c0 = arith.constant 0 : index
+  schedule.loop (%i) = (%c0) to (%m) on workgroups {
+  }
+}
+
+// -----
+
+// expected-error @+1 {{expected a '?' of a buffer and a size among the arguments, got #schedule.extent<"pages", 1 is "n">}}
+schedule.kernel @extent_of_no_size(%pages: !schedule.buffer<?x?xi32>, %m: index) guard [] attributes {extents = [#schedule.extent<"pages", 1 is "n">]} {
+  %c0 = arith.constant 0 : index
+  schedule.loop (%i) = (%c0) to (%m) on workgroups {
+  }
+}
+
+// -----
+
+// expected-error @+1 {{expected one extent for dimension 1 of 'pages', got two}}
+schedule.kernel @two_extents(%pages: !schedule.buffer<?x?xi32>, %m: index, %n: index) guard [] attributes {extents = [#schedule.extent<"pages", 1 is "m">, #schedule.extent<"pages", 1 is "n">]} {
+  %c0 = arith.constant 0 : index
+  schedule.loop (%i) = (%c0) to (%m) on workgroups {
+  }
+}
+
+// -----
+
+// expected-error @+1 {{expected an attribute that kernels have, got 'slot'}}
+schedule.kernel @misspelt(%m: index) guard [] attributes {slot = 4 : i64} {
+  %c0 = arith.constant 0 : index
+  schedule.loop (%i) = (%c0) to (%m) on workgroups {
+  }
+}
+
+// -----
+
+// expected-error @+1 {{attribute 'slots' failed to satisfy constraint}}
+schedule.kernel @no_slots(%m: index) guard [] attributes {slots = 0 : i64} {
+  %c0 = arith.constant 0 : index
+  schedule.loop (%i) = (%c0) to (%m) on workgroups {
+  }
+}
