@@ -82,49 +82,30 @@ void Inference::anchorOperands(MmaOp mma) {
 /// exchanged as late as possible: narrow, and after its rows were reduced in
 /// place. Only where a row lies in several waves it is gathered first.
 void Inference::anchorProducts() {
-  auto each = [&](auto visit) {
-    kernel.walk([&](MmaOp mma) { visit(mma); });
-    spread();
-  };
-  each([&](MmaOp mma) {
+  for (MmaOp mma : products) {
     if ((*mma.getGrid())[1] == 1) {
       anchorAccumulator(mma);
     }
-  });
-  each([&](MmaOp mma) { anchorOperands(mma); });
-  each([&](MmaOp mma) { anchorAccumulator(mma); });
+  }
+  spread();
+  llvm::for_each(products, [&](MmaOp mma) { anchorOperands(mma); });
+  spread();
+  llvm::for_each(products, [&](MmaOp mma) { anchorAccumulator(mma); });
+  spread();
 }
 
-/// Vectors of 16 bytes for the largest value without a layout.
-void Inference::anchorLargest() {
-  Value largest;
-  auto size = [](Value value) { return tileOf(value).getNumElements(); };
-  auto consider = [&](Value value) {
-    if (isRegisterValue(value) && !layouts.contains(value) &&
-        (!largest || size(value) > size(largest))) {
-      largest = value;
+/// Vectors of 16 bytes for each value that has no layout when its turn comes.
+void Inference::anchorInVectors(ArrayRef<Value> largestFirst) {
+  for (Value value : largestFirst) {
+    if (layouts.contains(value)) {
+      continue;
     }
-  };
-  kernel.walk([&](Operation *op) {
-    if (auto load = dyn_cast<LoadOp>(op)) {
-      consider(load.getResult());
-    } else if (auto store = dyn_cast<StoreOp>(op)) {
-      consider(store.getValue());
-    }
-  });
-  if (!largest) {
-    kernel.walk([&](Operation *op) {
-      for (Value result : op->getResults()) {
-        consider(result);
-      }
-    });
-  }
-  if (largest) {
-    TileType tile = tileOf(largest);
-    set(largest,
+    TileType tile = tileOf(value);
+    set(value,
         attribute(blockedLayout(tile.getRows(), tile.getColumns(),
                                 std::max(1u, 128 / tile.getElementBits()),
                                 target.execution.waveSize, kernel.getWaves())));
+    spread();
   }
 }
 
@@ -216,17 +197,12 @@ void Inference::spread() {
 void Inference::infer() {
   layouts.clear();
   anchorProducts();
-  kernel.walk([&](Operation *op) {
-    if (OpOperand *numbers = rowNumbersOf(op)) {
-      set(numbers->get(), ofRowNumbers(numbers->get()));
-    }
-  });
-  spread();
-  for (size_t before = layouts.size() + 1; before != layouts.size();) {
-    before = layouts.size();
-    anchorLargest();
-    spread();
+  for (Value numbers : rowNumbers) {
+    set(numbers, ofRowNumbers(numbers));
   }
+  spread();
+  anchorInVectors(accessed);
+  anchorInVectors(values);
 }
 
 /// Exchanges the operands of all products that allow it, with as many runs of a
@@ -235,14 +211,14 @@ void Inference::infer() {
 /// itself: one may be read along columns, and the other one be stored.
 void Inference::chooseOrders() {
   constexpr int64_t kMostRuns = 4; // 16 numbers of 8 bits of an operand
-  SmallVector<std::pair<MmaOp, int64_t>> products;
-  kernel.walk([&](MmaOp mma) {
+  SmallVector<std::pair<MmaOp, int64_t>> allowing;
+  for (MmaOp mma : products) {
     int64_t most = splitOf(mma, target).mostExchanged();
     if (most > 0 && !mma.getExchanged()) {
-      products.push_back({mma, most});
+      allowing.push_back({mma, most});
     }
-  });
-  if (products.empty()) {
+  }
+  if (allowing.empty()) {
     return;
   }
   infer();
@@ -265,9 +241,9 @@ void Inference::chooseOrders() {
     }
     exchange(best);
   };
-  choose(products);
-  if (products.front().first.getExchanged() && products.size() > 1) {
-    for (auto &product : products) {
+  choose(allowing);
+  if (allowing.front().first.getExchanged() && allowing.size() > 1) {
+    for (auto &product : allowing) {
       choose(product);
     }
   }
@@ -298,15 +274,15 @@ static bool isReadAcross(Value tile, const Target &target) {
 /// narrow numbers a lane reads neighbours then, not single ones.
 void Inference::chooseInterleaving() {
   constexpr int64_t kMostInterleaved = 4;
-  SmallVector<std::pair<MmaOp, int64_t>> products;
-  kernel.walk([&](MmaOp mma) {
+  SmallVector<std::pair<MmaOp, int64_t>> allowing;
+  for (MmaOp mma : products) {
     int64_t most = splitOf(mma, target).mostInterleaved();
     if (most > 1 &&
         (isConverted(mma.getB()) || isReadAcross(mma.getB(), target))) {
-      products.push_back({mma, std::min(most, kMostInterleaved)});
+      allowing.push_back({mma, std::min(most, kMostInterleaved)});
     }
-  });
-  for (auto [mma, most] : products) {
+  }
+  for (auto [mma, most] : allowing) {
     infer();
     double least = cost();
     std::optional<int64_t> best;

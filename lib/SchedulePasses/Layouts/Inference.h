@@ -1,7 +1,8 @@
 //===- Inference.h - Layouts of values, while they are being found --------===//
 //
-// Inner to lib/SchedulePasses: InferLayouts.cpp finds one layout for every
-// value, SettleLayouts.cpp counts what it costs and writes it into the kernel.
+// Inner to lib/SchedulePasses: Inference.cpp finds what is asked again for
+// every order of operands, InferLayouts.cpp one layout for every value,
+// SettleLayouts.cpp counts what it costs and writes it into the kernel.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,8 +17,7 @@ namespace modelc {
 
 class Inference {
 public:
-  Inference(schedule::KernelOp kernel, const Target &target)
-      : kernel(kernel), target(target) {}
+  Inference(schedule::KernelOp kernel, const Target &target);
   /// The order of operands of every mma, then the layouts of all values.
   void run();
 
@@ -30,7 +30,7 @@ private:
   void anchorInTensor(schedule::MmaOp mma);
   void anchorOperands(schedule::MmaOp mma);
   void anchorProducts();
-  void anchorLargest();
+  void anchorInVectors(llvm::ArrayRef<mlir::Value> largestFirst);
   void set(mlir::Value value, schedule::LayoutAttr layout);
   void spread();
   void spreadForward(mlir::Value value, schedule::LayoutAttr layout);
@@ -81,10 +81,15 @@ private:
   /// Of an input of a map whose result has `layout`.
   schedule::LayoutAttr ofInput(schedule::LayoutAttr layout,
                                schedule::TileType input,
-                               schedule::TileType result) const {
-    return input.getShape() == result.getShape()
-               ? layout
-               : attribute(layoutOfInput(layout.getLayout(), input, result));
+                               schedule::TileType result) {
+    if (input.getShape() == result.getShape()) {
+      return layout;
+    }
+    schedule::LayoutAttr &known = ofInputs[{layout, {input, result}}];
+    if (!known) {
+      known = attribute(layoutOfInput(layout.getLayout(), input, result));
+    }
+    return known;
   }
   schedule::LayoutAttr ofRowNumbers(mlir::Value numbers) {
     return attribute(
@@ -104,10 +109,27 @@ private:
     return known ? known : known = attribute(make());
   }
 
+  /// An op that moves registers or reads them in a layout, and how often it
+  /// runs: loops count as many trips.
+  struct Weighed {
+    mlir::Operation *op;
+    double often;
+  };
+
   schedule::KernelOp kernel;
   const Target &target;
+  // What is asked for every order of operands, found once.
+  llvm::SmallVector<Weighed> movers;
+  llvm::SmallVector<schedule::MmaOp> products;
+  llvm::SmallVector<mlir::Value> rowNumbers;
+  /// Values that memory ops move, and all in registers; the largest first.
+  llvm::SmallVector<mlir::Value> accessed, values;
   llvm::DenseMap<std::pair<mlir::Operation *, unsigned>, schedule::LayoutAttr>
       fragments;
+  llvm::DenseMap<
+      std::pair<schedule::LayoutAttr, std::pair<mlir::Type, mlir::Type>>,
+      schedule::LayoutAttr>
+      ofInputs;
   llvm::DenseMap<mlir::Value, schedule::LayoutAttr> layouts;
   llvm::SmallVector<mlir::Value> worklist;
 };

@@ -9,6 +9,7 @@
 #include "lib/SchedulePasses/Layouts/Inference.h"
 #include "lib/SchedulePasses/Layouts/MmaLayouts.h"
 
+#include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -19,18 +20,16 @@ static TileType tileOf(Value value) {
   return dyn_cast<TileType>(value.getType());
 }
 
+template <typename Op>
+static OpOperand *rowNumbersOf(Op op) {
+  return op.getRows() ? &op.getRowsMutable()[0] : nullptr;
+}
+
 OpOperand *modelc::rowNumbersOf(Operation *op) {
-  auto only = [](MutableOperandRange range) {
-    return range.empty() ? nullptr : &range[0];
-  };
-  if (auto load = dyn_cast<LoadOp>(op)) {
-    return only(load.getRowsMutable());
-  }
-  if (auto store = dyn_cast<StoreOp>(op)) {
-    return only(store.getRowsMutable());
-  }
-  auto copy = dyn_cast<CopyOp>(op);
-  return copy ? only(copy.getRowsMutable()) : nullptr;
+  return TypeSwitch<Operation *, OpOperand *>(op)
+      .Case<LoadOp, StoreOp, CopyOp>(
+          [](auto access) { return ::rowNumbersOf(access); })
+      .Default([](Operation *) { return nullptr; });
 }
 
 //===----------------------------------------------------------------------===//
@@ -60,8 +59,10 @@ void Inference::demands(Operation *op, Visit visit) {
       each(mma.getBScalesMutable()[0], ofScalesOfB(mma));
     }
   } else if (auto loop = dyn_cast<LoopOp>(op)) {
-    for (auto [index, use] : llvm::enumerate(loop.getInitsMutable())) {
-      each(use, layouts.lookup(loop.getResult(index)));
+    bool carries = op->getNumResults() > 0;
+    unsigned first = carries ? loop.getInits().getBeginOperandIndex() : 0;
+    for (auto [index, result] : llvm::enumerate(loop.getResults())) {
+      each(op->getOpOperand(first + index), layouts.lookup(result));
     }
     for (OpOperand &use : loop.getYield()->getOpOperands()) {
       each(use, layouts.lookup(loop.getResult(use.getOperandNumber())));
@@ -191,16 +192,11 @@ static bool isRemade(Value value, Operation *before) {
 }
 
 /// Instructions of one wave that move what the kernel holds: memory, lanes that
-/// exchange, values that change their layout. Loops count as many trips.
+/// exchange, values that change their layout.
 double Inference::cost() {
-  constexpr double kTrips = 16, kExchange = 2;
+  constexpr double kExchange = 2;
   double sum = 0;
-  kernel.walk([&](Operation *op) {
-    double often = 1;
-    for (auto loop = op->getParentOfType<LoopOp>(); loop;
-         loop = loop->getParentOfType<LoopOp>()) {
-      often *= loop.getKind() == LoopKind::Sequence ? kTrips : 1;
-    }
+  for (auto [op, often] : movers) {
     sum += often * moves(op);
     demands(op, [&](OpOperand &use, LayoutAttr layout) {
       if (layouts.lookup(use.get()) != layout && !isRemade(use.get(), op)) {
@@ -208,7 +204,7 @@ double Inference::cost() {
                registersOf(layout.getLayout(), tileOf(use.get()));
       }
     });
-  });
+  }
   return sum;
 }
 
