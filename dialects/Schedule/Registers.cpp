@@ -30,22 +30,10 @@ namespace {
 /// When each op of a kernel begins and ends, counted in ops.
 class Order {
 public:
-  explicit Order(KernelOp kernel) {
-    kernel.walk<WalkOrder::PreOrder>(
-        [&](Operation *op) { begins[op] = count++; });
-    kernel.walk<WalkOrder::PostOrder>([&](Operation *op) {
-      unsigned last = begins[op];
-      for (Region &region : op->getRegions()) {
-        for (Operation &inner : region.getOps()) {
-          last = std::max(last, ends[&inner]);
-        }
-      }
-      ends[op] = last;
-    });
-  }
-  unsigned begin(Operation *op) const { return begins.lookup(op); }
-  unsigned end(Operation *op) const { return ends.lookup(op); }
-  unsigned size() const { return count; }
+  explicit Order(KernelOp kernel) { visit(kernel); }
+  ArrayRef<Operation *> ops() const { return list; }
+  unsigned begin(Operation *op) const { return times.lookup(op).first; }
+  unsigned end(Operation *op) const { return times.lookup(op).second; }
   /// When `value` is read for the last time; `from` where it never is.
   unsigned lastRead(Value value, unsigned from) const {
     for (Operation *user : value.getUsers()) {
@@ -59,8 +47,20 @@ public:
   }
 
 private:
-  DenseMap<Operation *, unsigned> begins, ends;
-  unsigned count = 0;
+  void visit(Operation *op) {
+    unsigned begin = list.size();
+    list.push_back(op);
+    // Scalars inside a map are no tiles and read none.
+    if (!isa<MapOp>(op)) {
+      for (Region &region : op->getRegions()) {
+        llvm::for_each(region.getOps(), [&](Operation &one) { visit(&one); });
+      }
+    }
+    times[op] = {begin, list.size() - 1};
+  }
+
+  SmallVector<Operation *> list; // in the order in which they begin
+  DenseMap<Operation *, std::pair<unsigned, unsigned>> times;
 };
 
 } // namespace
@@ -68,14 +68,15 @@ private:
 int64_t registersPerThread(KernelOp kernel, int64_t waveSize) {
   Order order(kernel);
   int64_t threads = kernel.getWaves() * waveSize;
-  SmallVector<int64_t> changes(order.size() + 1, 0);
+  SmallVector<int64_t> changes(order.ops().size() + 1, 0);
   auto add = [&](Value value, unsigned from) {
     if (auto tile = dyn_cast<TileType>(value.getType())) {
-      changes[from] += registersOf(tile, threads);
-      changes[order.lastRead(value, from)] -= registersOf(tile, threads);
+      int64_t registers = registersOf(tile, threads);
+      changes[from] += registers;
+      changes[order.lastRead(value, from)] -= registers;
     }
   };
-  kernel.walk([&](Operation *op) {
+  for (Operation *op : order.ops()) {
     for (Value result : op->getResults()) {
       add(result, order.end(op));
     }
@@ -84,7 +85,7 @@ int64_t registersPerThread(KernelOp kernel, int64_t waveSize) {
         add(carried, order.begin(op));
       }
     }
-  });
+  }
   int64_t live = 0, most = 0;
   for (int64_t change : changes) {
     live += change;
