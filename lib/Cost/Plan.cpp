@@ -241,7 +241,8 @@ LogicalResult PlanReader::readCollective(CollectiveOp collective,
 
 LogicalResult PlanReader::readLoop(LoopOp loop, double times) {
   double own = 1;
-  Iterations iterations(values, bindings);
+  IndexPrograms programs;
+  Iterations iterations(values, bindings, programs);
   for (const Level &level : iterations.levels({loop})) {
     FailureOr<Trips> trips = iterations.trips(level, values);
     if (failed(trips)) {

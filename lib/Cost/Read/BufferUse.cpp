@@ -127,7 +127,8 @@ bool readSameBytes(const BufferUse &one, const BufferUse &other) {
                       });
 }
 
-ValidPart::ValidPart(const BufferUse &use, const IndexValues &sizes) {
+ValidPart::ValidPart(const BufferUse &use, const IndexValues &sizes,
+                     IndexPrograms &programs) {
   auto tile = dyn_cast<TileType>(use.value);
   if (!tile) {
     return;
@@ -138,10 +139,10 @@ ValidPart::ValidPart(const BufferUse &use, const IndexValues &sizes) {
   for (auto [position, end] : llvm::enumerate(use.valid)) {
     unsigned side = isVector ? 1 : std::min<unsigned>(position, 1);
     Value begin = use.offsets[use.dims[side]];
-    Limit limit{IndexProgram(begin), IndexProgram(end),
+    Limit limit{&programs.of(begin), &programs.of(end),
                 double(tile.getShape()[side])};
-    if (limit.begin.isKnown(sizes) && limit.end.isKnown(sizes)) {
-      limits.push_back(std::move(limit));
+    if (limit.begin->isKnown(sizes) && limit.end->isKnown(sizes)) {
+      limits.push_back(limit);
     } else {
       isOpen = true;
     }
@@ -152,18 +153,17 @@ ValidPart::ValidPart(const BufferUse &use, const IndexValues &sizes) {
 constexpr int64_t kMostClasses = 4096;
 
 /// Numbers the different addresses along one index, the others at their start.
-static std::vector<uint32_t> addressClasses(ArrayRef<IndexProgram> offsets,
-                                            const Level &level,
-                                            const Trips &trips,
-                                            IndexValues values) {
+static std::vector<uint32_t>
+addressClasses(ArrayRef<const IndexProgram *> offsets, const Level &level,
+               const Trips &trips, IndexValues values) {
   std::vector<uint32_t> classes;
   std::map<SmallVector<int64_t, 4>, uint32_t> numbers;
   int64_t count = std::min<int64_t>(trips.count, kMostClasses);
   for (int64_t i = 0; i < count; ++i) {
     values[level.index] = trips.first + i * trips.step;
     SmallVector<int64_t, 4> address;
-    for (const IndexProgram &offset : offsets) {
-      std::optional<int64_t> value = offset.run(values);
+    for (const IndexProgram *offset : offsets) {
+      std::optional<int64_t> value = offset->run(values);
       if (!value) {
         return {}; // looked up on the device: taken as different
       }
@@ -176,26 +176,24 @@ static std::vector<uint32_t> addressClasses(ArrayRef<IndexProgram> offsets,
 }
 
 std::vector<GridUse> gridUses(const BufferUse &use, ArrayRef<Level> grid,
-                              const Iterations &iterations) {
+                              const Iterations &iterations,
+                              const IndexValues &atStart,
+                              IndexPrograms &programs) {
   SmallVector<Value> indices = indicesBehind(use.address());
-  SmallVector<IndexProgram, 4> offsets;
+  SmallVector<const IndexProgram *, 4> offsets;
   bool folds = false;
   for (Value offset : use.offsets) {
-    offsets.emplace_back(offset);
-    folds |= !offsets.back().isLinear();
+    offsets.push_back(&programs.of(offset));
+    folds |= !offsets.back()->isLinear();
   }
-  IndexValues values = iterations.knownSizes();
-  use.op->getParentOfType<KernelOp>().walk([&](LoopOp loop) {
-    for (Value index : loop.getInductionVars()) {
-      values[index] = 0;
-    }
-  });
   std::vector<GridUse> uses;
   for (const Level &level : grid) {
     GridUse one{llvm::is_contained(indices, level.index), {}};
-    FailureOr<Trips> trips = iterations.trips(level, values);
-    if (one.depends && folds && succeeded(trips)) {
-      one.classes = addressClasses(offsets, level, *trips, values);
+    if (one.depends && folds) {
+      FailureOr<Trips> trips = iterations.trips(level, atStart);
+      if (succeeded(trips)) {
+        one.classes = addressClasses(offsets, level, *trips, atStart);
+      }
     }
     uses.push_back(std::move(one));
   }

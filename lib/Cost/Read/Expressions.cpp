@@ -142,6 +142,10 @@ IndexProgram::IndexProgram(Value root) {
       for (auto [position, operand] : llvm::enumerate(op->getOperands())) {
         entry.operands[position] = llvm::find(places, operand) - places.begin();
       }
+      bool scales = llvm::any_of(op->getOperands(), [](Value operand) {
+        return constantOf(operand).has_value();
+      });
+      line &= linear && (!isa<arith::MulIOp>(op) || scales);
     }
     places.push_back(value);
     list.push_back(entry);

@@ -6,6 +6,7 @@
 #include "mlir/IR/Value.h"
 #include "llvm/ADT/DenseMap.h"
 #include <array>
+#include <memory>
 #include <optional>
 
 namespace modelc {
@@ -30,6 +31,8 @@ public:
   mlir::Value missing(const IndexValues &values) const;
   /// No division, minimum or choice: equal values need equal leaves.
   bool isLinear() const { return linear; }
+  /// Sums, and products with constants: a line along each leaf.
+  bool isLine() const { return line; }
 
   /// What an operation makes of its operands.
   using Compute = int64_t (*)(const std::array<int64_t, 3> &operands);
@@ -42,7 +45,22 @@ private:
     std::array<unsigned, 3> operands = {0, 0, 0}; // places in the list
   };
   llvm::SmallVector<Operation, 4> list; // operands before users
-  bool linear = true;
+  bool linear = true, line = true;
+};
+
+/// The programs of values, each made once.
+class IndexPrograms {
+public:
+  const IndexProgram &of(mlir::Value value) {
+    std::unique_ptr<const IndexProgram> &known = programs[value];
+    if (!known) {
+      known = std::make_unique<const IndexProgram>(value);
+    }
+    return *known;
+  }
+
+private:
+  llvm::DenseMap<mlir::Value, std::unique_ptr<const IndexProgram>> programs;
 };
 
 /// Value of one index expression; none as in IndexProgram::run.

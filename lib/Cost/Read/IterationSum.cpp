@@ -51,8 +51,8 @@ IterationSum::IterationSum(const Iterations &iterations, ArrayRef<Level> nest,
   parts.reserve(limits.size());
   for (const Limit &limit : limits) {
     Part &part = parts.emplace_back();
-    part.begin.program = &limit.begin;
-    part.end.program = &limit.end;
+    part.begin.program = limit.begin;
+    part.end.program = limit.end;
     part.extent = limit.extent;
     place(part);
   }
@@ -74,8 +74,21 @@ int IterationSum::place(Bound &bound) {
     bound.value = bound.program->run(values).value_or(0);
   } else {
     levels[last].bounds.push_back(&bound);
+    findLine(bound, levels[last]);
   }
   return last;
+}
+
+void IterationSum::findLine(Bound &bound, Nested &nest) {
+  if (!bound.readsOne || !bound.program->isLine()) {
+    return;
+  }
+  auto at = [&](int64_t index) {
+    *nest.index = index;
+    return bound.program->run(values).value_or(0);
+  };
+  int64_t next = at(1), first = at(0);
+  bound.line = {first, next - first};
 }
 
 void IterationSum::markRead(int depth) {
@@ -130,6 +143,10 @@ void IterationSum::moveTo(Nested &nest, unsigned point) {
   *nest.index =
       nest.range->first + int64_t(nest.points[point].trip) * nest.range->step;
   for (Bound *bound : nest.bounds) {
+    if (bound->line) {
+      bound->value = bound->line->first + bound->line->second * *nest.index;
+      continue;
+    }
     if (point < bound->atPoint.size()) {
       bound->value = bound->atPoint[point];
       continue;

@@ -44,9 +44,11 @@ private:
   struct Bound {
     const IndexProgram *program = nullptr;
     int64_t value = 0; // where the sum stands
-    /// At each point of the level whose index it reads, if it reads no other.
-    llvm::SmallVector<int64_t> atPoint;
     bool readsOne = false;
+    /// If it reads one index, along a line: at 0, and more for each further.
+    std::optional<std::pair<int64_t, int64_t>> line;
+    /// If it reads one index otherwise: at each point of its level.
+    llvm::SmallVector<int64_t> atPoint;
   };
   /// The part of an extent that lies inside a limit.
   struct Part {
@@ -68,6 +70,7 @@ private:
 
   void place(Part &part);
   int place(Bound &bound);
+  void findLine(Bound &bound, Nested &nest);
   void markRead(int depth);
   llvm::LogicalResult enter(Nested &nest);
   void moveTo(Nested &nest, unsigned point);

@@ -15,7 +15,7 @@ static unsigned pointsFor(size_t loops) {
 }
 
 bool Level::reads(Value outer) const {
-  return known && (lower.reads(outer) || upper.reads(outer) ||
+  return known && (lower->reads(outer) || upper->reads(outer) ||
                    (step && step->reads(outer)));
 }
 
@@ -23,14 +23,14 @@ std::vector<Level> Iterations::levels(ArrayRef<schedule::LoopOp> loops) const {
   std::vector<Level> result;
   for (schedule::LoopOp loop : loops) {
     for (auto [dimension, index] : llvm::enumerate(loop.getInductionVars())) {
-      std::optional<IndexProgram> step;
+      Level level{loop, index, &programs.of(loop.getLowerBounds()[dimension]),
+                  &programs.of(loop.getUpperBounds()[dimension])};
       if (!loop.getSteps().empty()) {
-        step.emplace(loop.getSteps()[dimension]);
+        level.step = &programs.of(loop.getSteps()[dimension]);
       }
-      Level level{loop, index, IndexProgram(loop.getLowerBounds()[dimension]),
-                  IndexProgram(loop.getUpperBounds()[dimension]), step};
-      level.known = level.lower.isKnown(sizes) && level.upper.isKnown(sizes) &&
-                    (!step || step->isKnown(sizes));
+      level.known = level.lower->isKnown(sizes) &&
+                    level.upper->isKnown(sizes) &&
+                    (!level.step || level.step->isKnown(sizes));
       result.push_back(std::move(level));
     }
   }
@@ -53,8 +53,8 @@ static void reportMissing(schedule::LoopOp loop, Value missing) {
 FailureOr<Trips> Iterations::trips(const Level &level,
                                    const IndexValues &outer) const {
   if (level.known) {
-    int64_t lower = level.lower.run(outer).value_or(0);
-    int64_t upper = level.upper.run(outer).value_or(0);
+    int64_t lower = level.lower->run(outer).value_or(0);
+    int64_t upper = level.upper->run(outer).value_or(0);
     int64_t step = level.step ? level.step->run(outer).value_or(1) : 1;
     step = std::max<int64_t>(1, step);
     double count = std::ceil(double(upper - lower) / double(step));
@@ -62,8 +62,8 @@ FailureOr<Trips> Iterations::trips(const Level &level,
   }
   schedule::LoopOp loop = level.loop;
   if (!loop.getExpect()) {
-    Value missing = level.lower.missing(outer);
-    reportMissing(loop, missing ? missing : level.upper.missing(outer));
+    Value missing = level.lower->missing(outer);
+    reportMissing(loop, missing ? missing : level.upper->missing(outer));
     return failure();
   }
   std::string why;

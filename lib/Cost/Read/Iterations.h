@@ -13,8 +13,8 @@ namespace modelc {
 struct Level {
   schedule::LoopOp loop;
   mlir::Value index;
-  IndexProgram lower, upper;
-  std::optional<IndexProgram> step;
+  const IndexProgram *lower, *upper;
+  const IndexProgram *step = nullptr; // null: 1
   bool known = true; // the bounds follow from sizes and outer indices
   /// Whether known bounds read an outer index.
   bool reads(mlir::Value outer) const;
@@ -29,7 +29,7 @@ struct Trips {
 /// The part of a tile that lies inside a limit: of `extent` elements from
 /// `begin`, those before `end`.
 struct Limit {
-  IndexProgram begin, end;
+  const IndexProgram *begin, *end;
   double extent;
 };
 
@@ -38,8 +38,10 @@ struct Limit {
 /// a short loop, of a long one points between and the last ones.
 class Iterations {
 public:
-  Iterations(IndexValues sizes, const Bindings &bindings)
-      : sizes(std::move(sizes)), bindings(bindings) {}
+  /// `programs` outlive it and its levels.
+  Iterations(IndexValues sizes, const Bindings &bindings,
+             IndexPrograms &programs)
+      : sizes(std::move(sizes)), bindings(bindings), programs(programs) {}
 
   /// The levels of the loops, outermost first.
   std::vector<Level> levels(llvm::ArrayRef<schedule::LoopOp> loops) const;
@@ -68,6 +70,7 @@ private:
 
   IndexValues sizes;
   const Bindings &bindings;
+  IndexPrograms &programs;
 };
 
 } // namespace modelc

@@ -21,7 +21,7 @@ public:
                const Bindings &bindings, const CostOptions &options,
                IndexValues sizes)
       : kernel(kernel), target(target), options(options), bindings(bindings),
-        iterations(std::move(sizes), bindings) {}
+        iterations(std::move(sizes), bindings, programs) {}
   llvm::FailureOr<KernelWork> read();
 
 private:
@@ -75,9 +75,12 @@ private:
   const Target &target;
   const CostOptions &options;
   const Bindings &bindings;
+  mutable IndexPrograms programs;
   Iterations iterations;
   /// Sizes, what loads of scalars expect, and a workgroup in the grid's middle.
   IndexValues typical;
+  /// Sizes, and every index of a loop at its first value.
+  IndexValues atStart;
   KernelWork work;
   std::vector<Level> grid;
   Nest nest;

@@ -241,6 +241,12 @@ LogicalResult KernelReader::readGrid() {
   nest.levels = grid;
   nest.counts.assign(grid.size(), work.workgroups());
   nest.executions = work.workgroups();
+  atStart = iterations.knownSizes();
+  kernel.walk([&](LoopOp each) {
+    for (Value index : each.getInductionVars()) {
+      atStart[index] = 0;
+    }
+  });
   return expectScalars();
 }
 

@@ -47,14 +47,18 @@ bool readSameBytes(const BufferUse &one, const BufferUse &other);
 
 /// The limits `valid` of a use.
 struct ValidPart {
-  ValidPart(const BufferUse &use, const IndexValues &sizes);
+  ValidPart(const BufferUse &use, const IndexValues &sizes,
+            IndexPrograms &programs);
   std::vector<Limit> limits; // that follow from sizes and indices
   bool isOpen = false;       // only the device knows one: it counts as far away
 };
 
-/// How the address depends on each index of the grid.
+/// How the address depends on each index of the grid; `atStart` has the sizes
+/// and every index at its first value.
 std::vector<GridUse> gridUses(const BufferUse &use, llvm::ArrayRef<Level> grid,
-                              const Iterations &iterations);
+                              const Iterations &iterations,
+                              const IndexValues &atStart,
+                              IndexPrograms &programs);
 
 /// Adds the edges that a finished block's waits, barriers and carried values
 /// stand for. Steps and their ops are parallel arrays.

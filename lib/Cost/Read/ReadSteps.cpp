@@ -177,26 +177,42 @@ std::vector<Level> KernelReader::levelsInside(const Iterations &of) const {
 /// neighbour along an index does not: 64 queries behind those that see the last
 /// 128 keys see 64 others.
 double KernelReader::freshPart(const BufferUse &use, const Level &along) const {
-  Iterations ofOne(typical, bindings);
+  SmallVector<const IndexProgram *> offsets;
+  for (Value offset : use.offsets) {
+    if (const IndexProgram &program = programs.of(offset);
+        program.reads(along.index)) {
+      offsets.push_back(&program);
+    }
+  }
+  ArrayRef<Level> nested = ArrayRef(nest.levels).drop_front(grid.size());
+  auto walks = [&](const IndexProgram *program) {
+    return llvm::any_of(nested, [&](const Level &level) {
+      return program->reads(level.index);
+    });
+  };
+  if (llvm::none_of(offsets, walks)) {
+    return 1;
+  }
+  Iterations ofOne(typical, bindings, programs);
   std::vector<Level> inside = levelsInside(ofOne);
   IndexValues here = typical;
   for (const Level &level : inside) {
     here[level.index] = 0;
   }
   double fresh = 1;
-  for (Value offset : use.offsets) {
-    IndexProgram program(offset);
-    auto walk = llvm::find_if(
-        inside, [&](const Level &level) { return program.reads(level.index); });
-    if (walk == inside.end() || !program.reads(along.index)) {
+  for (const IndexProgram *program : offsets) {
+    auto walk = llvm::find_if(inside, [&](const Level &level) {
+      return program->reads(level.index);
+    });
+    if (walk == inside.end()) {
       continue;
     }
     FailureOr<Trips> trips = ofOne.trips(*walk, here);
     IndexValues last = here, next = here;
     last[walk->index] += succeeded(trips) ? std::llround(trips->count) : 0;
     ++next[along.index];
-    std::optional<int64_t> from = program.run(here), to = program.run(last),
-                           moved = program.run(next);
+    std::optional<int64_t> from = program->run(here), to = program->run(last),
+                           moved = program->run(next);
     if (from && to && moved && *from < *to) {
       fresh = std::min(fresh,
                        std::abs(double(*moved - *from)) / double(*to - *from));
@@ -209,16 +225,19 @@ double KernelReader::freshPart(const BufferUse &use, const Level &along) const {
 /// workgroup where only the device knows a limit and loads say what to expect.
 FailureOr<double> KernelReader::partInside(const BufferUse &use,
                                            Region region) const {
-  ValidPart valid(use, iterations.knownSizes());
+  ValidPart valid(use, iterations.knownSizes(), programs);
+  if (!valid.isOpen && valid.limits.empty()) {
+    return nest.executions > 0 ? 1.0 : 0.0;
+  }
   if (!valid.isOpen) {
     FailureOr<double> inside = iterations.sum(nest.levels, valid.limits);
     return failed(inside) ? inside : *inside / std::max(nest.executions, 1e-9);
   }
-  ValidPart expected(use, typical);
+  ValidPart expected(use, typical, programs);
   if (expected.isOpen) {
     return partBeforeEnd(use, region);
   }
-  Iterations ofOne(typical, bindings);
+  Iterations ofOne(typical, bindings, programs);
   FailureOr<double> inside = ofOne.sum(levelsInside(ofOne), expected.limits);
   double executions = nest.executions / work.workgroups();
   return failed(inside) ? inside
@@ -247,7 +266,7 @@ LogicalResult KernelReader::addAccess(const BufferUse &use, Region region,
   }
   access.executions = nest.executions / work.workgroups();
   access.walked = tilesWalked(use);
-  access.uses = gridUses(use, grid, iterations);
+  access.uses = gridUses(use, grid, iterations, atStart, programs);
   for (auto [gridUse, level] : llvm::zip_equal(access.uses, grid)) {
     if (gridUse.depends && gridUse.classes.empty()) {
       gridUse.fresh = freshPart(use, level);
