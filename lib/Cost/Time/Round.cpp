@@ -13,9 +13,8 @@ Resource BlockTime::busiest() const {
                   resources.begin());
 }
 
-/// Of one execution by one workgroup: a unit's resources at the unit's rate,
-/// those below L2 at the device's.
-Clocks RoundTimer::clocksOfOne(const Step &step) const {
+static Clocks clocksOfOne(const Step &step, const KernelWork &work,
+                          const TrafficByAccess &traffic, const Rates &rates) {
   Clocks clocks = rates.clocksOf(step.amounts);
   if (step.access >= 0) {
     const Access &access = work.accesses[step.access];
@@ -30,29 +29,42 @@ Clocks RoundTimer::clocksOfOne(const Step &step) const {
   return clocks;
 }
 
+StepClocks clocksOfSteps(const KernelWork &work, const TrafficByAccess &traffic,
+                         const Rates &rates) {
+  StepClocks clocks;
+  for (const Body &block : work.blocks) {
+    std::vector<Clocks> &own = clocks.emplace_back();
+    for (const Step &step : block.steps) {
+      own.push_back(clocksOfOne(step, work, traffic, rates));
+    }
+  }
+  return clocks;
+}
+
 /// Clocks of one workgroup alone become those of all that share the resource.
 /// Waves of one workgroup fill only as many schedulers as it has waves.
-double RoundTimer::sharing(Resource resource, const Step &step) const {
+double RoundTimer::sharing(Resource resource, const Step &step,
+                           const Load &running) const {
   const Execution &execution = rates.target.execution;
   switch (resource) {
   case Resource::L2:
   case Resource::LastLevel:
   case Resource::Memory:
   case Resource::Link:
-    return load.active;
+    return running.active;
   case Resource::Matrix:
     if (step.amounts.row && step.amounts.row->scope != MmaScope::Wave) {
-      return load.perUnit;
+      return running.perUnit;
     }
-    return std::max(load.perUnit,
+    return std::max(running.perUnit,
                     double(execution.matrixPipesPerUnit) / work.waves);
   case Resource::Vector:
   case Resource::Exp2:
   case Resource::Convert:
-    return std::max(load.perUnit,
+    return std::max(running.perUnit,
                     double(execution.schedulersPerUnit) / work.waves);
   default:
-    return load.perUnit;
+    return running.perUnit;
   }
 }
 
@@ -95,7 +107,8 @@ unsigned RoundTimer::groupsOf(const Body &block) const {
   return block.groups > 1 || !apart ? block.groups : filling;
 }
 
-StepTime RoundTimer::timeOfStep(const Step &step, const Body &block,
+StepTime RoundTimer::timeOfStep(const Step &step, const Clocks &own,
+                                const Body &block,
                                 llvm::ArrayRef<BlockTime> blocks) const {
   StepTime time;
   if (step.kind == StepKind::Loop) {
@@ -108,16 +121,17 @@ StepTime RoundTimer::timeOfStep(const Step &step, const Body &block,
     time.hold = background ? 0 : time.occupancy;
     return time;
   }
-  Clocks clocks = clocksOfOne(step);
   // What goes to devices goes at one time from all workgroups, in turn; so do
   // results at the end of a tile, because those that start together end so.
   bool isOfTile = &block == &work.blocks.front();
   bool sends =
       step.amounts.linkBytes > 0 || (isOfTile && step.kind == StepKind::Store);
-  RoundTimer alone(work, traffic, rates, sends ? load : Load{});
+  Load beside = sends ? load : Load{};
   for (unsigned i = 0; i < kResources; ++i) {
-    time.occupancy =
-        std::max(time.occupancy, clocks[i] * alone.sharing(Resource(i), step));
+    if (own[i] > 0) {
+      time.occupancy =
+          std::max(time.occupancy, own[i] * sharing(Resource(i), step, beside));
+    }
   }
   // Candidates are judged as if all waves went in step; the bound lets those
   // that share a scheduler fill each other's gaps, as the simulation may find.
@@ -171,8 +185,9 @@ double RoundTimer::issueClocks(const Step &step, unsigned groups) const {
 /// A trip of all workgroups of a unit. None where many groups fill each other's
 /// gaps, or where one unit is asked so much more than dependences take that
 /// nothing else can matter.
-double RoundTimer::simulate(const Body &block,
+double RoundTimer::simulate(unsigned number,
                             llvm::ArrayRef<StepTime> times) const {
+  const Body &block = work.blocks[number];
   const Execution &execution = rates.target.execution;
   UnitLoad unit{block, {}, unsigned(load.perUnit), 1, 0, {}};
   unit.groups = groupsOf(block);
@@ -194,7 +209,8 @@ double RoundTimer::simulate(const Body &block,
                           : double(execution.schedulersPerUnit);
     unit.servers[unsigned(pipe)] = std::max(1.0, pipes / wavesOfGroup);
   }
-  for (auto [step, time] : llvm::zip_equal(block.steps, times)) {
+  for (auto [step, time, own] :
+       llvm::zip_equal(block.steps, times, clocks[number])) {
     StepDemand demand;
     demand.latency = time.latency;
     demand.awaitsPort = step.askedBytes > 0;
@@ -205,7 +221,7 @@ double RoundTimer::simulate(const Body &block,
     } else {
       demand.issue = issueClocks(step, unit.groups);
       demand.duration = step.kind == StepKind::Vector ? demand.issue : 0;
-      demand.clocks = clocksOfOne(step);
+      demand.clocks = own;
       for (unsigned i = 0; i < kResources; ++i) {
         bool ofDevice =
             Resource(i) == Resource::L2 || Resource(i) == Resource::LastLevel ||
@@ -243,15 +259,17 @@ void RoundTimer::timeBlock(unsigned number, bool follows,
   const Body &block = work.blocks[number];
   BlockTime &time = blocks[number];
   std::vector<StepTime> steps;
-  for (const Step &step : block.steps) {
-    steps.push_back(timeOfStep(step, block, blocks));
+  steps.reserve(block.steps.size());
+  for (auto [step, own] : llvm::zip_equal(block.steps, clocks[number])) {
+    steps.push_back(timeOfStep(step, own, block, blocks));
     if (step.kind == StepKind::Loop) {
       continue;
     }
-    Clocks clocks = clocksOfOne(step);
     for (unsigned i = 0; i < kResources; ++i) {
-      time.resources[i] +=
-          clocks[i] * step.executions * sharing(Resource(i), step);
+      if (own[i] > 0) {
+        time.resources[i] +=
+            own[i] * step.executions * sharing(Resource(i), step, load);
+      }
     }
   }
   bool isTile = work.follows && number == 0;
@@ -273,7 +291,7 @@ void RoundTimer::timeBlock(unsigned number, bool follows,
   constexpr double kNoMatter = 0.25;
   if (rates.view == View::Simulation && number > 0 && !block.steps.empty() &&
       time.recurrence.perTrip > kNoMatter * busiest) {
-    time.simulated = simulate(block, steps);
+    time.simulated = simulate(number, steps);
     time.perTrip = std::max(time.perTrip, time.simulated);
   }
   // Workgroups that start together ask for the bytes of a first trip at once.

@@ -48,6 +48,13 @@ struct Thread {
   size_t passed = 0;            // of them
   double taken = 0;             // by the port to L2, all that it has asked for
   std::optional<double> ready;  // of the next step, once that is known
+  /// What the next step waits for: a run that was not issued, or whose bytes
+  /// have not landed.
+  const Run *awaited = nullptr;
+  bool awaitsBytes = false;
+  bool isHeld() const {
+    return awaited && (awaited->issued < 0 || (awaitsBytes && awaited->flies));
+  }
 };
 
 class Simulator {
@@ -58,12 +65,12 @@ public:
 
 private:
   std::optional<double> readyAt(Thread &thread);
-  std::optional<double> allowed(const Thread &thread, unsigned step,
+  std::optional<double> allowed(Thread &thread, unsigned step,
                                 unsigned trip) const;
   std::optional<double> meet(Thread &thread, double at);
   void issue(Thread &thread);
   bool isSteady();
-  void serve(const StepDemand &demand, Run &run, bool isCopy);
+  void serve(unsigned step, Run &run);
   bool landBefore(double clock);
   Run &runOf(const Thread &thread, unsigned trip, unsigned step) {
     return runs[thread.workgroup * load.groups + thread.group]
@@ -78,7 +85,8 @@ private:
   std::vector<Thread> threads;
   std::vector<std::vector<Run>> runs; // of each group of waves
   std::array<std::vector<double>, kResources> freeAt;
-  std::vector<Landing> landings;
+  std::vector<Landing> landings;                     // the last one lands first
+  std::vector<llvm::SmallVector<unsigned, 4>> asked; // units, by each step
   std::vector<double> done;       // of each trip: when the units are
   std::vector<unsigned> underway; // of each trip: threads with steps left
   unsigned over = 0;              // trips that all threads are through
@@ -91,6 +99,14 @@ Simulator::Simulator(const UnitLoad &load, unsigned trips, unsigned turns)
   unsigned streams = 1;
   for (const Step &step : load.block.steps) {
     streams = std::max(streams, step.stream + 1);
+  }
+  for (const StepDemand &demand : load.steps) {
+    auto &units = asked.emplace_back();
+    for (unsigned i = 0; i < kResources; ++i) {
+      if (demand.clocks[i] > 0) {
+        units.push_back(i);
+      }
+    }
   }
   size_t executions = size_t(trips) * load.block.steps.size();
   runs.assign(size_t(load.workgroups) * load.groups,
@@ -122,7 +138,7 @@ Simulator::Simulator(const UnitLoad &load, unsigned trips, unsigned turns)
 }
 
 /// When the edges of a step allow it, if all that it waits for was issued.
-std::optional<double> Simulator::allowed(const Thread &thread, unsigned step,
+std::optional<double> Simulator::allowed(Thread &thread, unsigned step,
                                          unsigned trip) const {
   double clock = 0;
   for (const Edge &edge : load.block.steps[step].after) {
@@ -130,8 +146,9 @@ std::optional<double> Simulator::allowed(const Thread &thread, unsigned step,
       continue; // before the loop: gone in steady state
     }
     const Run &run = runOf(thread, trip - edge.distance, edge.from);
-    bool awaitsBytes = run.flies && edge.kind != Edge::Kind::Issue;
-    if (run.issued < 0 || awaitsBytes) {
+    thread.awaited = &run;
+    thread.awaitsBytes = edge.kind != Edge::Kind::Issue;
+    if (thread.isHeld()) {
       return std::nullopt;
     }
     StepTime time;
@@ -142,6 +159,7 @@ std::optional<double> Simulator::allowed(const Thread &thread, unsigned step,
         std::max(clock, from + edgeClocks(edge, load.block.steps[edge.from],
                                           time, load.block.steps[step].pieces));
   }
+  thread.awaited = nullptr;
   return clock;
 }
 
@@ -184,12 +202,14 @@ std::optional<double> Simulator::readyAt(Thread &thread) {
 
 /// All units of a step are passed through at once, each as soon as it is free;
 /// a copy asks the port of shared memory when its first bytes arrive.
-void Simulator::serve(const StepDemand &demand, Run &run, bool isCopy) {
+void Simulator::serve(unsigned step, Run &run) {
+  const StepDemand &demand = load.steps[step];
+  bool isCopy = load.block.steps[step].kind == StepKind::Copy;
   run.start = run.end = run.issued;
   run.end += demand.duration;
   constexpr unsigned kShared = unsigned(Resource::Shared);
-  for (unsigned i = 0; i < kResources; ++i) {
-    if (demand.clocks[i] <= 0 || (isCopy && i == kShared)) {
+  for (unsigned i : asked[step]) {
+    if (isCopy && i == kShared) {
       continue;
     }
     auto server = std::min_element(freeAt[i].begin(), freeAt[i].end());
@@ -200,24 +220,26 @@ void Simulator::serve(const StepDemand &demand, Run &run, bool isCopy) {
   }
   if (isCopy && demand.clocks[kShared] > 0) {
     run.flies = true;
-    landings.push_back({run.start + demand.latency, demand.clocks[kShared],
-                        demand.latency, &run});
+    Landing own = {run.start + demand.latency, demand.clocks[kShared],
+                   demand.latency, &run};
+    auto later = [](const Landing &one, double clock) {
+      return one.clock > clock;
+    };
+    landings.insert(llvm::lower_bound(landings, own.clock, later), own);
   }
 }
 
 /// Lets the earliest bytes land that arrive before `clock`.
 bool Simulator::landBefore(double clock) {
-  auto first = std::min_element(
-      landings.begin(), landings.end(),
-      [](const Landing &a, const Landing &b) { return a.clock < b.clock; });
-  if (first == landings.end() || first->clock > clock) {
+  if (landings.empty() || landings.back().clock > clock) {
     return false;
   }
+  const Landing &first = landings.back();
   double &port = freeAt[unsigned(Resource::Shared)].front();
-  port = std::max(port, first->clock) + first->clocks;
-  first->run->end = std::max(first->run->end, port - first->latency);
-  first->run->flies = false;
-  landings.erase(first);
+  port = std::max(port, first.clock) + first.clocks;
+  first.run->end = std::max(first.run->end, port - first.latency);
+  first.run->flies = false;
+  landings.pop_back();
   return true;
 }
 
@@ -228,7 +250,7 @@ void Simulator::issue(Thread &thread) {
   const StepDemand &demand = load.steps[number];
   Run &run = runOf(thread, trip, number);
   run.issued = *thread.ready;
-  serve(demand, run, step.kind == StepKind::Copy);
+  serve(number, run);
   if (step.laneCopies > 0) {
     thread.taken = freeAt[unsigned(Resource::Port)].front();
   }
@@ -270,7 +292,7 @@ double Simulator::run() {
   while (true) {
     Thread *earliest = nullptr;
     for (Thread &thread : threads) {
-      if (!thread.ready) {
+      if (!thread.ready && !thread.isHeld()) {
         thread.ready = readyAt(thread);
       }
       if (thread.ready && (!earliest || *thread.ready < *earliest->ready)) {

@@ -53,17 +53,19 @@ KernelTime timeOf(const KernelWork &work, const TrafficByAccess &traffic,
     --time.fullRounds; // the last tile takes its whole chain
   }
   double rest = count - time.fullRounds * slots;
+  StepClocks clocks = clocksOfSteps(work, traffic, rates);
   if (time.fullRounds > 0) {
-    time.full = RoundTimer(work, traffic, rates, {workgroupsPerUnit, slots})
-                    .time(follows);
+    time.full =
+        RoundTimer(work, traffic, rates, clocks, {workgroupsPerUnit, slots})
+            .time(follows);
     time.clocks += time.fullRounds * time.full.clocks;
     time.startClocks = (time.fullRounds - 1) * time.full.start;
     time.limit = time.full.limit;
   }
   if (rest > 0) {
-    time.last =
-        RoundTimer(work, traffic, rates, {std::ceil(rest / units), rest})
-            .time(/*follows=*/false);
+    time.last = RoundTimer(work, traffic, rates, clocks,
+                           {std::ceil(rest / units), rest})
+                    .time(/*follows=*/false);
     time.clocks += time.last.clocks;
     time.startClocks += time.fullRounds > 0 ? time.last.start : 0;
     if (time.last.clocks > time.fullRounds * time.full.clocks) {

@@ -92,19 +92,30 @@ static int64_t classOf(const GridUse &use, int64_t index) {
   return index < int64_t(use.classes.size()) ? use.classes[index] : index;
 }
 
+/// Different addresses along one index of the grid.
+static int64_t classesOf(const GridUse &use, int64_t extent) {
+  if (use.classes.empty()) {
+    return extent;
+  }
+  llvm::BitVector seen(extent);
+  for (int64_t index = 0; index < extent; ++index) {
+    seen.set(classOf(use, index));
+  }
+  return seen.count();
+}
+
 namespace {
-/// The workgroups that run at once, by the indices of their tiles.
+/// The workgroups that run at once.
 class Round {
 public:
-  Round(const KernelWork &work, int64_t count) : work(work), tiles(count) {
-    schedule::GridOrder order({work.orderChiplets, work.orderRows});
-    llvm::SmallVector<int64_t, 4> extents(work.grid.begin(), work.grid.end());
-    for (auto [launched, tile] : llvm::enumerate(tiles)) {
-      order.indicesOf(launched, extents, tile);
-    }
-  }
+  Round(const KernelWork &work, int64_t count)
+      : work(work), extents(work.grid.begin(), work.grid.end()), count(count) {}
   /// Different addresses of each access among every `stride`-th workgroup.
   std::vector<double> uniqueAddresses(int64_t stride) const {
+    // All of the grid meets each combination of its indices.
+    bool isWhole =
+        stride == 1 && count > 0 && double(count) == work.workgroups();
+    Tiles tiles = isWhole ? Tiles() : tilesOf(stride);
     std::vector<double> unique;
     for (const Access &access : work.accesses) {
       size_t alike =
@@ -113,37 +124,67 @@ public:
                           return other.uses == access.uses;
                         }));
       unique.push_back(alike < unique.size() ? unique[alike]
-                                             : count(access, stride));
+                       : isWhole             ? countWhole(access)
+                                             : countAmong(tiles, access));
     }
     return unique;
   }
 
 private:
-  double count(const Access &access, int64_t stride) const {
-    double all = different(access, stride, /*least=*/0), fresh = 1;
+  /// The indices of each.
+  using Tiles = std::vector<llvm::SmallVector<int64_t, 4>>;
+  Tiles tilesOf(int64_t stride) const {
+    schedule::GridOrder order({work.orderChiplets, work.orderRows});
+    Tiles tiles;
+    tiles.reserve(count / stride + 1);
+    for (int64_t launched = 0; launched < count; launched += stride) {
+      order.indicesOf(launched, extents, tiles.emplace_back());
+    }
+    return tiles;
+  }
+  /// Of what is different along all indices, and along those that walk what no
+  /// neighbour has: the first, but for the part that is not fresh.
+  template <typename Different>
+  static double countBy(const Access &access, Different different) {
+    double all = different(/*least=*/0), fresh = 1;
     for (const GridUse &use : access.uses) {
       fresh = std::min(fresh, use.fresh);
     }
-    double apart = fresh < 1 ? different(access, stride, /*least=*/1) : all;
+    double apart = fresh < 1 ? different(/*least=*/1) : all;
     return apart + (all - apart) * fresh;
   }
+  double countWhole(const Access &access) const {
+    return countBy(access, [&](double least) {
+      double numbers = 1;
+      for (auto [use, extent] : llvm::zip(access.uses, extents)) {
+        bool differs = use.depends && use.fresh >= least;
+        numbers *= differs ? double(classesOf(use, extent)) : 1;
+      }
+      return numbers;
+    });
+  }
+  double countAmong(const Tiles &tiles, const Access &access) const {
+    return countBy(
+        access, [&](double least) { return different(tiles, access, least); });
+  }
   /// Along indices of which at least such a part is fresh.
-  double different(const Access &access, int64_t stride, double least) const {
+  double different(const Tiles &tiles, const Access &access,
+                   double least) const {
     // An address as a number whose digits are its classes along the grid.
     llvm::SmallVector<std::pair<unsigned, int64_t>, 4> digits;
     int64_t numbers = 1;
     for (auto [dimension, use] : llvm::enumerate(access.uses)) {
       if (use.depends && use.fresh >= least) {
-        digits.push_back({dimension, int64_t(work.grid[dimension])});
+        digits.push_back({dimension, extents[dimension]});
         numbers *= digits.back().second;
       }
     }
     llvm::BitVector seen(numbers);
-    for (size_t launched = 0; launched < tiles.size(); launched += stride) {
+    for (const auto &tile : tiles) {
       int64_t number = 0;
       for (auto [dimension, size] : digits) {
-        number = number * size +
-                 classOf(access.uses[dimension], tiles[launched][dimension]);
+        number =
+            number * size + classOf(access.uses[dimension], tile[dimension]);
       }
       seen.set(number);
     }
@@ -151,7 +192,8 @@ private:
   }
 
   const KernelWork &work;
-  std::vector<llvm::SmallVector<int64_t, 4>> tiles;
+  llvm::SmallVector<int64_t, 4> extents;
+  int64_t count;
 };
 } // namespace
 
