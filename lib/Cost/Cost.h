@@ -230,6 +230,7 @@ struct Estimate {
 struct CostOptions {
   bool explain = false;  // fill the terms
   bool chosen = false;   // not a candidate: follow its loops event by event
+  bool compared = false; // with others: the expectation alone, no bound
   bool evidence = false; // count what a package says of its kernels
   double cacheBytesTaken = 0; // of the last cache, by what must stay
   bool early = false;         // all that a kernel alone asks for early has come

@@ -73,8 +73,10 @@ KernelCost costAt(const Launched &launched, const Target &target,
   // Of the bound too: a higher clock takes more.
   double boost = target.clock.boostHz;
   double work = launched.joules.at(state.clockHz, target);
-  cost.bound = finish(launched.timeAt(View::Bound, boost, target, early), boost,
-                      work, target);
+  if (!launched.options.compared) {
+    cost.bound = finish(launched.timeAt(View::Bound, boost, target, early),
+                        boost, work, target);
+  }
   cost.expectation = finish(expected, state.clockHz, work, target);
   cost.workgroupsPerUnit = launched.perUnit;
   cost.rounds = cost.workgroups / (launched.perUnit * target.execution.units);

@@ -3,84 +3,13 @@
 #include "lib/Driver/Stages.h"
 
 #include "dialects/Schedule/Schedule.h"
-#include "lib/Cost/Cost.h"
+#include "lib/Driver/Judge.h"
 #include "lib/Kernels/Kernels.h"
 #include "lib/SchedulePasses/SchedulePasses.h"
 #include "mlir/IR/Diagnostics.h"
 
 using namespace mlir;
 using namespace modelc;
-
-/// Adds the names of the buffers of a kernel of so many rows that are `wanted`
-/// and stay in the last cache from one kernel to the next.
-static void addCached(schedule::KernelOp kernel, const Target &target,
-                      double rows, llvm::function_ref<bool(StringRef)> wanted,
-                      std::vector<std::string> &names) {
-  Block &entry = kernel.getEntry();
-  for (auto [position, argument] : llvm::enumerate(entry.getArguments())) {
-    auto type = dyn_cast<schedule::BufferType>(argument.getType());
-    StringRef name = kernel.getArgumentName(position);
-    if (type && wanted(name) && staysCached(type.getBytes(rows), target)) {
-      names.push_back(name.str());
-    }
-  }
-}
-
-/// What the kernel before a linear has just written.
-static bool isInputOfLinear(StringRef name) {
-  return name == "a" || name.starts_with("a_") || name == "residual";
-}
-static bool isAny(StringRef) { return true; }
-
-/// What a candidate takes, by the real passes and the real cost: what is judged
-/// is what would be emitted.
-static FailureOr<Judgement> judge(const KernelSequence &kernels,
-                                  const KernelFinisher &finisher,
-                                  const Target &target,
-                                  ArrayRef<Bindings> sizes,
-                                  const CostOptions &options) {
-  // A candidate that does not fit the machine is no mistake of the user.
-  ScopedDiagnosticHandler quiet(kernels.front()->getContext(),
-                                [](Diagnostic &) { return success(); });
-  for (schedule::KernelOp kernel : kernels) {
-    if (failed(finisher.finishUnproven(kernel))) {
-      return failure();
-    }
-  }
-  Judgement judgement;
-  for (const Bindings &bound : sizes) {
-    CostOptions following = options;
-    auto rows = bound.find("m");
-    if (rows != bound.end()) {
-      addCached(kernels.front(), target, rows->second, isInputOfLinear,
-                following.resident);
-    }
-    double seconds = 0;
-    for (schedule::KernelOp kernel : kernels) {
-      FailureOr<KernelCost> cost = costKernel(kernel, target, bound, following);
-      if (failed(cost)) {
-        return failure();
-      }
-      seconds += cost->expectation.seconds;
-      if (!kernel.getGrid().getBody().getOps<schedule::PrefetchOp>().empty()) {
-        // Some follow a kernel that leaves memory idle, some one that does not.
-        CostOptions early = following;
-        early.early = true;
-        double least =
-            costKernel(kernel, target, bound, early)->expectation.seconds;
-        seconds += (least - cost->expectation.seconds) / 2;
-      }
-      if (kernel == kernels.front()) {
-        judgement.perUnit = static_cast<int64_t>(cost->workgroupsPerUnit);
-      }
-      if (kernel != kernels.back()) {
-        addCached(kernel, target, bound.at("m"), isAny, following.resident);
-      }
-    }
-    judgement.seconds.push_back(seconds);
-  }
-  return judgement;
-}
 
 EstimatedSteps modelc::estimatedSteps(const RequestShape &workload) {
   int64_t length = workload.inputLength, batch = workload.batch;
@@ -168,20 +97,11 @@ modelc::lowerToFinalSchedule(ModuleOp phases, const Target &target,
   kernels.count = count;
   kernels.engine = options.engine;
   KernelFinisher finisher(module->getContext(), target);
-  auto evaluateWith = [&](const CostOptions &cost) -> EvaluateKernels {
-    return [&, cost](ArrayRef<KernelSequence> candidates,
-                     ArrayRef<SizesOfRun> sizes) {
-      std::vector<FailureOr<Judgement>> judgements;
-      for (const KernelSequence &candidate : candidates) {
-        judgements.push_back(judge(candidate, finisher, target, sizes, cost));
-      }
-      return judgements;
-    };
-  };
+  Judge judge(finisher, target);
   CostOptions followed;
   followed.chosen = true;
-  kernels.evaluate = evaluateWith({});
-  kernels.follow = evaluateWith(followed);
+  kernels.evaluate = judge.evaluateWith({});
+  kernels.follow = judge.evaluateWith(followed);
   if (failed(lowerToSchedule(*module, target, kernels))) {
     return failure();
   }

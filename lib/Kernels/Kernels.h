@@ -38,7 +38,8 @@ struct Judgement {
 };
 
 /// Of each candidate, or failure for one that cannot be scheduled on the
-/// target. May change the kernels: they are erased afterwards.
+/// target. Brings the kernels into their final form; each stays what it is
+/// until all is chosen, and can be judged again.
 using EvaluateKernels = std::function<std::vector<llvm::FailureOr<Judgement>>(
     llvm::ArrayRef<KernelSequence> candidates,
     llvm::ArrayRef<SizesOfRun> sizes)>;

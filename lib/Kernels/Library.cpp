@@ -11,7 +11,8 @@ using namespace modelc::schedule;
 Library::Library(ModuleOp module, const Target &target,
                  const KernelOptions &options)
     : tiling(target, options), options(options), asker(module.getLoc()),
-      builder(OpBuilder::atBlockEnd(module.getBody())) {}
+      builder(OpBuilder::atBlockEnd(module.getBody())),
+      candidates(module.getLoc()) {}
 
 Range Library::allRows() const {
   return {1, std::max(options.maxTokens, options.maxSequences)};
@@ -71,7 +72,7 @@ FlatSymbolRefAttr Library::serving(Range rows, const Wanted &wanted,
 
 FailureOr<LinearVariant> Library::variant(const LinearShape &shape,
                                           Range rows) {
-  FailureOr<Chosen<LinearTile>> chosen = tiling.linear(builder, shape, rows);
+  FailureOr<Chosen<LinearTile>> chosen = tiling.linear(candidates, shape, rows);
   if (failed(chosen)) {
     return failure();
   }
@@ -103,7 +104,7 @@ FailureOr<SmallVector<LinearVariant>> Library::linear(Operation *op,
     if (known == linears.end()) {
       FailureOr<LinearVariant> next = variant(shape, rows);
       if (failed(next)) {
-        return refuse(op, shape, ranges, tiling, builder);
+        return refuse(op, shape, ranges, tiling, candidates);
       }
       known = linears.insert({identity, *next}).first;
     }
@@ -198,16 +199,17 @@ LogicalResult Library::chooseTile(Operation *op, const HeadShape &shape,
   HeadShape keys = ofKeys(shape);
   std::string identity = identityOf(isDecode ? keys : shape);
   if (isDecode && !decodeTiles.contains(identity)) {
-    FailureOr<DecodeTile> tile = tiling.decode(builder, keys);
+    FailureOr<DecodeTile> tile = tiling.decode(candidates, keys);
     if (failed(tile)) {
-      return refuse(op, shape, sizes, tiling, builder);
+      return refuse(op, shape, sizes, tiling, candidates);
     }
     decodeTiles[identity] = *tile;
   }
   if (!isDecode && !prefillTiles.contains(identity)) {
-    FailureOr<Chosen<PrefillTile>> tile = tiling.prefill(builder, shape, sizes);
+    FailureOr<Chosen<PrefillTile>> tile =
+        tiling.prefill(candidates, shape, sizes);
     if (failed(tile)) {
-      return refuse(op, shape, sizes, tiling, builder);
+      return refuse(op, shape, sizes, tiling, candidates);
     }
     prefillTiles[identity] = *tile;
   }
@@ -274,7 +276,7 @@ ArrayRef<SumVariant> Library::sums(const ExchangeShape &shape,
   auto [known, isNew] = sumVariants.try_emplace(norm ? identityOf(shape, *norm)
                                                      : identityOf(shape));
   if (isNew) {
-    known->second = tiling.sums(builder, shape, norm);
+    known->second = tiling.sums(candidates, shape, norm);
   }
   return known->second;
 }

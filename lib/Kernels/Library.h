@@ -83,6 +83,7 @@ private:
   }
 
   mlir::OpBuilder builder;
+  Candidates candidates;
   // By identity.
   llvm::StringMap<mlir::FlatSymbolRefAttr> kernels;
   llvm::StringMap<LinearVariant> linears;

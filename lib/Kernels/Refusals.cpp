@@ -88,7 +88,7 @@ static bool readsPart(Operation *op) {
 LogicalResult modelc::kernels::refuse(Operation *op, const LinearShape &shape,
                                       ArrayRef<Range> ranges,
                                       const Tiling &tiling,
-                                      OpBuilder &builder) {
+                                      Candidates &candidates) {
   if (!tiling.multiplies(shape)) {
     return refuseTypes(op, shape, tiling);
   }
@@ -110,7 +110,7 @@ LogicalResult modelc::kernels::refuse(Operation *op, const LinearShape &shape,
       LinearShape changed = shape;
       changed.*size.member = other;
       return llvm::all_of(ranges, [&](Range rows) {
-        return succeeded(tiling.linear(builder, changed, rows));
+        return succeeded(tiling.linear(candidates, changed, rows));
       });
     });
     if (!near.empty()) {
@@ -190,14 +190,14 @@ static std::string listSizes(ArrayRef<int64_t> sizes) {
 /// The sizes up to some multiples of what instructions take that work.
 static SmallVector<int64_t> workingSizes(const HeadShape &shape,
                                          StepRange sizes, const Tiling &tiling,
-                                         OpBuilder &builder) {
+                                         Candidates &candidates) {
   constexpr int64_t kMultiples = 32;
   int64_t step = leastColumns(tiling.target, shape.queryElement());
   SmallVector<int64_t> working;
   for (int64_t i = 1; step && i <= kMultiples; ++i) {
     HeadShape other = shape;
     other.headDim = other.valueDim = i * step;
-    if (tiling.attends(builder, other, sizes)) {
+    if (tiling.attends(candidates, other, sizes)) {
       working.push_back(i * step);
     }
   }
@@ -206,20 +206,20 @@ static SmallVector<int64_t> workingSizes(const HeadShape &shape,
 
 LogicalResult modelc::kernels::refuse(Operation *op, const HeadShape &shape,
                                       StepRange sizes, const Tiling &tiling,
-                                      OpBuilder &builder) {
+                                      Candidates &candidates) {
   StringRef machine = tiling.target.identity.name;
   for (int64_t group = llvm::bit_floor<uint64_t>(shape.group()) / 2; group > 0;
        group /= 2) {
     HeadShape fewer = shape;
     fewer.heads = group * shape.kvHeads;
-    if (tiling.attends(builder, fewer, sizes)) {
+    if (tiling.attends(candidates, fewer, sizes)) {
       return emitError(model::placeOf(op, model::Subject::Heads),
                        "expected heads of queries of which '")
              << machine << "' multiplies all on one of keys, got "
              << shape.group() << "; try " << group << " or fewer";
     }
   }
-  SmallVector<int64_t> working = workingSizes(shape, sizes, tiling, builder);
+  SmallVector<int64_t> working = workingSizes(shape, sizes, tiling, candidates);
   if (!working.empty()) {
     return emitError(model::placeOf(op, model::Subject::HeadDim),
                      "expected heads of a size that '")

@@ -9,15 +9,15 @@ namespace modelc::kernels {
 
 /// Says at `op`, or where its sizes and types are stated, why no tile of the
 /// target multiplies rows of all ranges, and which sizes near by there are
-/// tiles for. `builder` is where kernels may be built for a moment.
+/// tiles for.
 mlir::LogicalResult refuse(mlir::Operation *op, const LinearShape &shape,
                            llvm::ArrayRef<Range> ranges, const Tiling &tiling,
-                           mlir::OpBuilder &builder);
+                           Candidates &candidates);
 
 /// The same of heads, of which the target can run no attention.
 mlir::LogicalResult refuse(mlir::Operation *op, const HeadShape &shape,
                            StepRange sizes, const Tiling &tiling,
-                           mlir::OpBuilder &builder);
+                           Candidates &candidates);
 
 /// Whether rows of so many numbers are whole words of scales of blocks; if not,
 /// says so.

@@ -9,6 +9,7 @@
 #ifndef LIB_KERNELS_TILING_H
 #define LIB_KERNELS_TILING_H
 
+#include "lib/Kernels/Candidates.h"
 #include "lib/Kernels/HeadFamilies.h"
 #include "lib/Kernels/Kernels.h"
 
@@ -71,9 +72,10 @@ public:
   /// Why the target cannot run the tile, or empty.
   std::string reasonAgainst(const LinearShape &shape,
                             const LinearTile &tile) const;
-  /// The best candidate. `builder` is where kernels may be built for a moment.
+  /// The best candidate. `candidates` are the kernels built so far to be
+  /// judged.
   llvm::FailureOr<Chosen<LinearTile>>
-  linear(mlir::OpBuilder &builder, const LinearShape &shape, Range rows) const;
+  linear(Candidates &candidates, const LinearShape &shape, Range rows) const;
 
   /// Stored columns of the weight that the tile's workgroups ask the last cache
   /// for while earlier kernels run.
@@ -104,9 +106,8 @@ public:
   RowTile tileOf(const ExchangeShape &shape) const;
   RowTile tileOf(const NormShape &shape) const;
   /// How devices add up rows, where a norm is all that reads the sums if one is
-  /// given: by range of rows, together all. `builder` is where kernels may be
-  /// built for a moment.
-  llvm::SmallVector<SumVariant> sums(mlir::OpBuilder &builder,
+  /// given: by range of rows, together all.
+  llvm::SmallVector<SumVariant> sums(Candidates &candidates,
                                      const ExchangeShape &shape,
                                      const NormShape *norm) const;
   /// Those by kernels of ours that arithmetic does not reject at every size.
@@ -122,17 +123,17 @@ public:
   /// queries do where the matrix unit reads such values as they lie, or shared
   /// memory transposes them.
   HeadShape asMultiplied(HeadShape shape, const PrefillTile &tile) const;
-  /// The best candidate. `builder` is where kernels may be built for a moment.
-  llvm::FailureOr<Chosen<PrefillTile>> prefill(mlir::OpBuilder &builder,
+  /// The best candidate.
+  llvm::FailureOr<Chosen<PrefillTile>> prefill(Candidates &candidates,
                                                const HeadShape &shape,
                                                StepRange sizes) const;
   /// Candidates in order, most keys first.
   llvm::SmallVector<DecodeTile> decodeTiles(const HeadShape &shape) const;
-  llvm::FailureOr<DecodeTile> decode(mlir::OpBuilder &builder,
+  llvm::FailureOr<DecodeTile> decode(Candidates &candidates,
                                      const HeadShape &shape) const;
   /// Whether prompts and decode steps have a tile that the target can run; yes
   /// where nobody judges.
-  bool attends(mlir::OpBuilder &builder, const HeadShape &shape,
+  bool attends(Candidates &candidates, const HeadShape &shape,
                StepRange sizes) const;
   SampleTile sample(const SampleShape &shape) const;
 
@@ -177,7 +178,7 @@ private:
                  const MmaRow &row) const;
   bool holdsOperands(const HeadShape &shape, const PrefillTile &tile,
                      const MmaRow &row) const;
-  bool decodes(mlir::OpBuilder &builder, const HeadShape &shape) const;
+  bool decodes(Candidates &candidates, const HeadShape &shape) const;
   int64_t registersOfAttention(const HeadShape &shape, int64_t queries,
                                int64_t keys, int64_t waves) const;
   llvm::SmallVector<PrefillTile> waveTiles(const HeadShape &shape) const;

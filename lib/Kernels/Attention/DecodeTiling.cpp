@@ -51,7 +51,7 @@ SmallVector<DecodeTile> Tiling::decodeTiles(const HeadShape &shape) const {
 /// Seconds of a unit for each of its workgroups, which walk the judged keys: of
 /// one, two ... workgroups on each unit, as far as it runs them at once, which
 /// the tile is told.
-static SmallVector<double> judge(const Tiling &tiling, OpBuilder &builder,
+static SmallVector<double> judge(const Tiling &tiling, Candidates &candidates,
                                  const HeadShape &shape, DecodeTile &tile) {
   const Target &target = tiling.target;
   double pages = std::ceil(double(kJudgedKeys) / double(shape.pageSize));
@@ -64,10 +64,12 @@ static SmallVector<double> judge(const Tiling &tiling, OpBuilder &builder,
                      {"context", double(kJudgedKeys)},
                      {"pages_per_sequence", pages}});
   }
-  KernelSequence kernel = {buildAttentionDecode(
-      builder, {"candidate", "candidate", ""}, shape, tile, {1, sequences})};
+  KernelSequence kernel = {candidates.kernel(
+      "decode" + identityOf(shape, tile), [&](auto &builder, auto &label) {
+        return buildAttentionDecode(builder, label, shape, tile,
+                                    {1, sequences});
+      })};
   FailureOr<Judgement> judgement = tiling.options.evaluate({kernel}, sizes)[0];
-  kernel.front().erase();
   SmallVector<double> seconds;
   if (succeeded(judgement)) {
     double start = target.startSeconds() + target.launch.ramp;
@@ -89,13 +91,13 @@ static constexpr double kWorthIt = 0.95;
 /// grid. `tiles` begin with those of the fewest workgroups. Those of which a
 /// unit runs less than fill it count where it runs enough of none.
 static std::optional<DecodeTile> judged(const Tiling &tiling,
-                                        OpBuilder &builder,
+                                        Candidates &candidates,
                                         const HeadShape &shape,
                                         ArrayRef<DecodeTile> tiles) {
   std::optional<DecodeTile> best;
   auto least = std::make_pair(true, std::numeric_limits<double>::infinity());
   for (DecodeTile tile : tiles) {
-    SmallVector<double> seconds = judge(tiling, builder, shape, tile);
+    SmallVector<double> seconds = judge(tiling, candidates, shape, tile);
     if (seconds.empty()) {
       continue;
     }
@@ -125,18 +127,18 @@ static std::optional<DecodeTile> judged(const Tiling &tiling,
   return best;
 }
 
-bool Tiling::decodes(OpBuilder &builder, const HeadShape &shape) const {
+bool Tiling::decodes(Candidates &candidates, const HeadShape &shape) const {
   return llvm::any_of(decodeTiles(shape), [&](DecodeTile tile) {
-    return !judge(*this, builder, shape, tile).empty();
+    return !judge(*this, candidates, shape, tile).empty();
   });
 }
 
-FailureOr<DecodeTile> Tiling::decode(OpBuilder &builder,
+FailureOr<DecodeTile> Tiling::decode(Candidates &candidates,
                                      const HeadShape &shape) const {
   SmallVector<DecodeTile> tiles = decodeTiles(shape);
   DecodeTile best = tiles.front();
   if (options.evaluate) {
-    std::optional<DecodeTile> fastest = judged(*this, builder, shape, tiles);
+    std::optional<DecodeTile> fastest = judged(*this, candidates, shape, tiles);
     if (!fastest) {
       return failure();
     }

@@ -276,16 +276,17 @@ static std::string describe(const PrefillTile &tile) {
   return text;
 }
 
-/// Of each tile at one long prompt; their kernels live only as long.
+/// Of each tile at one long prompt.
 static std::vector<FailureOr<Judgement>>
-judge(const Tiling &tiling, OpBuilder &builder, const HeadShape &shape,
+judge(const Tiling &tiling, Candidates &candidates, const HeadShape &shape,
       ArrayRef<PrefillTile> tiles, StepRange sizes) {
   SmallVector<KernelSequence> kernels;
-  for (auto [i, tile] : llvm::enumerate(tiles)) {
-    std::string symbol = "candidate_" + std::to_string(i);
-    kernels.push_back(
-        {buildAttentionPrefill(builder, {symbol, symbol, ""},
-                               tiling.asMultiplied(shape, tile), tile, sizes)});
+  for (const PrefillTile &tile : tiles) {
+    HeadShape own = tiling.asMultiplied(shape, tile);
+    kernels.push_back({candidates.kernel(
+        "prefill" + identityOf(own, tile), [&](auto &builder, auto &label) {
+          return buildAttentionPrefill(builder, label, own, tile, sizes);
+        })});
   }
   double tokens =
       static_cast<double>(std::min(sizes.longest.maximum, kJudgedTokens));
@@ -293,22 +294,17 @@ judge(const Tiling &tiling, OpBuilder &builder, const HeadShape &shape,
   const KernelOptions &options = tiling.options;
   const EvaluateKernels &evaluate =
       options.follow ? options.follow : options.evaluate;
-  std::vector<FailureOr<Judgement>> judgements =
-      evaluate(kernels, SizesOfRun{{"tokens", tokens},
-                                   {"sequences", 1},
-                                   {"longest", tokens},
-                                   {"context", tokens},
-                                   {"pages_per_sequence", pages}});
-  for (KernelSequence &sequence : kernels) {
-    sequence.front().erase();
-  }
-  return judgements;
+  return evaluate(kernels, SizesOfRun{{"tokens", tokens},
+                                      {"sequences", 1},
+                                      {"longest", tokens},
+                                      {"context", tokens},
+                                      {"pages_per_sequence", pages}});
 }
 
 /// The tile with the share of exponentials on the vector units that makes it
 /// fastest, where that is worth the instructions.
 static std::pair<double, PrefillTile>
-splitExponentials(const Tiling &tiling, OpBuilder &builder,
+splitExponentials(const Tiling &tiling, Candidates &candidates,
                   const HeadShape &shape, std::pair<double, PrefillTile> best,
                   StepRange sizes) {
   if (!tiling.target.execution.addsRoundingDown) {
@@ -321,7 +317,7 @@ splitExponentials(const Tiling &tiling, OpBuilder &builder,
   }
   std::pair<double, PrefillTile> split = {kWorthSplitting * best.first, {}};
   for (auto [judgement, tile] :
-       llvm::zip_equal(judge(tiling, builder, shape, tiles, sizes), tiles)) {
+       llvm::zip_equal(judge(tiling, candidates, shape, tiles, sizes), tiles)) {
     if (succeeded(judgement) && judgement->seconds[0] < split.first) {
       split = {judgement->seconds[0], tile};
     }
@@ -329,16 +325,16 @@ splitExponentials(const Tiling &tiling, OpBuilder &builder,
   return split.second.queries ? split : best;
 }
 
-bool Tiling::attends(OpBuilder &builder, const HeadShape &shape,
+bool Tiling::attends(Candidates &built, const HeadShape &shape,
                      StepRange sizes) const {
   return !options.evaluate ||
-         (decodes(builder, shape) &&
+         (decodes(built, shape) &&
           llvm::any_of(candidates(shape), [&](const PrefillTile &tile) {
-            return succeeded(judge(*this, builder, shape, tile, sizes)[0]);
+            return succeeded(judge(*this, built, shape, tile, sizes)[0]);
           }));
 }
 
-FailureOr<Chosen<PrefillTile>> Tiling::prefill(OpBuilder &builder,
+FailureOr<Chosen<PrefillTile>> Tiling::prefill(Candidates &built,
                                                const HeadShape &shape,
                                                StepRange sizes) const {
   // A model has one shape of heads: all are judged.
@@ -351,7 +347,7 @@ FailureOr<Chosen<PrefillTile>> Tiling::prefill(OpBuilder &builder,
   }
   SmallVector<std::pair<double, PrefillTile>> judged;
   for (auto [judgement, tile] :
-       llvm::zip_equal(judge(*this, builder, shape, tiles, sizes), tiles)) {
+       llvm::zip_equal(judge(*this, built, shape, tiles, sizes), tiles)) {
     if (succeeded(judgement)) {
       judged.push_back({judgement->seconds[0], tile});
     }
@@ -370,7 +366,7 @@ FailureOr<Chosen<PrefillTile>> Tiling::prefill(OpBuilder &builder,
   };
   // Shares of one tile: the others would gain as much.
   if (unitRowFor(shape, judged[0].second)) {
-    judged[0] = splitExponentials(*this, builder, shape, judged[0], sizes);
+    judged[0] = splitExponentials(*this, built, shape, judged[0], sizes);
   }
   std::string note =
       timed(judged[0]) + ", best of " + std::to_string(judged.size());

@@ -152,11 +152,10 @@ static SmallVector<Candidate> candidatesOf(const Tiling &tiling,
 }
 
 /// The kernels of a candidate.
-static KernelSequence build(const Tiling &tiling, OpBuilder &builder,
-                            ExchangeShape shape, const NormShape *norm,
-                            const SumVariant &way) {
+static KernelSequence kernelsOf(const Tiling &tiling, Candidates &candidates,
+                                ExchangeShape shape, const NormShape *norm,
+                                const SumVariant &way) {
   KernelSequence kernels;
-  Label label = {"candidate", "candidate", ""};
   Range rows = {1, kMostRows};
   if (way.kind) {
     shape.kind = *way.kind;
@@ -164,31 +163,35 @@ static KernelSequence build(const Tiling &tiling, OpBuilder &builder,
     rows.maximum = shape.stagingRows;
   }
   if (way.kind && !way.isFused) {
-    kernels.push_back(
-        buildExchange(builder, label, shape, tiling.tileOf(shape), rows));
+    kernels.push_back(candidates.kernel(
+        "exchange" + identityOf(shape), [&](auto &builder, auto &label) {
+          return buildExchange(builder, label, shape, tiling.tileOf(shape),
+                               rows);
+        }));
   }
   if (norm) {
     NormShape normed = *norm;
     if (way.isFused) {
       normed.exchange = shape;
     }
-    auto write = normed.scales ? buildNormBlocks : buildNorm;
-    label.symbol += "_norm";
-    kernels.push_back(
-        write(builder, label, normed, tiling.tileOf(normed), rows));
+    kernels.push_back(candidates.kernel(
+        "norm" + identityOf(normed), [&](auto &builder, auto &label) {
+          auto write = normed.scales ? buildNormBlocks : buildNorm;
+          return write(builder, label, normed, tiling.tileOf(normed), rows);
+        }));
   }
   return kernels;
 }
 
 /// Seconds as judged; what cannot be scheduled is left out.
-static void judge(const Tiling &tiling, OpBuilder &builder,
+static void judge(const Tiling &tiling, Candidates &candidates,
                   const ExchangeShape &shape, const NormShape *norm,
                   SmallVector<Candidate> &list, int64_t m) {
   SmallVector<KernelSequence> kernels;
   SmallVector<Candidate *> judged;
   for (Candidate &one : list) {
     if (one.way.kind || norm) {
-      kernels.push_back(build(tiling, builder, shape, norm, one.way));
+      kernels.push_back(kernelsOf(tiling, candidates, shape, norm, one.way));
       judged.push_back(&one);
     }
   }
@@ -202,11 +205,6 @@ static void judge(const Tiling &tiling, OpBuilder &builder,
     one->seconds = succeeded(judgement)
                        ? call + judgement->seconds[0]
                        : std::numeric_limits<double>::infinity();
-  }
-  for (KernelSequence &sequence : kernels) {
-    for (KernelOp kernel : sequence) {
-      kernel.erase();
-    }
   }
   if (tiling.options.count) {
     tiling.options.count->judged += kernels.size();
@@ -240,7 +238,7 @@ SmallVector<SumVariant> Tiling::possibleSums(const ExchangeShape &shape,
   return ways;
 }
 
-SmallVector<SumVariant> Tiling::sums(OpBuilder &builder,
+SmallVector<SumVariant> Tiling::sums(Candidates &candidates,
                                      const ExchangeShape &shape,
                                      const NormShape *norm) const {
   SmallVector<SumVariant> variants;
@@ -250,7 +248,7 @@ SmallVector<SumVariant> Tiling::sums(OpBuilder &builder,
     }
     SmallVector<Candidate> list = candidatesOf(*this, shape, norm, m);
     if (options.evaluate && list.size() > 1) {
-      judge(*this, builder, shape, norm, list, m);
+      judge(*this, candidates, shape, norm, list, m);
     }
     const Candidate &best =
         *llvm::min_element(list, [](const Candidate &a, const Candidate &b) {

@@ -36,48 +36,61 @@ static std::string describe(const LinearTile &tile) {
 
 using Judged = SmallVector<std::pair<double, LinearTile>>;
 
+/// The kernels of a tile: of the linear, and what adds its parts or makes its
+/// results narrow.
+static KernelSequence kernelsOf(const Tiling &tiling, Candidates &candidates,
+                                const LinearShape &shape,
+                                const LinearTile &tile, Range rows) {
+  KernelSequence kernels;
+  auto add = [&](const std::string &identity, Candidates::Build build) {
+    kernels.push_back(candidates.kernel(identity, build));
+  };
+  add("linear" + identityOf(shape, tile), [&](auto &builder, auto &label) {
+    return buildLinear(builder, label, shape, tile, rows);
+  });
+  if (tile.splits > 1) {
+    LinearTile added;
+    added.splits = tile.splits;
+    added.reduceM = tile.reduceM;
+    added.reduceN = tile.reduceN;
+    added.reduceWaves = tile.reduceWaves;
+    add("reduce" + identityOf(shape, added), [&](auto &builder, auto &label) {
+      return buildLinearReduce(builder, label, shape, added, rows);
+    });
+  } else if (const auto &quantise = shape.quantise) {
+    add("quantise" + identityOf(*quantise), [&](auto &builder, auto &label) {
+      return buildQuantiseBlocks(builder, label, *quantise,
+                                 tiling.blocksOfRow(quantise->columns,
+                                                    quantise->scales,
+                                                    quantise->result),
+                                 rows);
+    });
+  }
+  return kernels;
+}
+
 /// The candidates that can be scheduled, with their seconds by the caller's
-/// judgement. Their kernels live only as long.
-static Judged judge(const Tiling &tiling, OpBuilder &builder,
+/// judgement.
+static Judged judge(const Tiling &tiling, Candidates &candidates,
                     const LinearShape &shape, ArrayRef<LinearTile> given,
                     Range rows, const EvaluateKernels &evaluate) {
   SmallVector<LinearTile> tiles(given);
-  SmallVector<KernelSequence> candidates;
-  for (auto [i, tile] : llvm::enumerate(tiles)) {
+  SmallVector<KernelSequence> kernels;
+  for (LinearTile &tile : tiles) {
     tile.early = tiling.earlyColumns(shape, tile, rows);
-    std::string symbol = "candidate_" + std::to_string(i);
-    KernelSequence &kernels = candidates.emplace_back();
-    kernels.push_back(
-        buildLinear(builder, {symbol, symbol, ""}, shape, tile, rows));
-    if (tile.splits > 1) {
-      symbol += "_reduce";
-      kernels.push_back(
-          buildLinearReduce(builder, {symbol, symbol, ""}, shape, tile, rows));
-    } else if (const auto &quantise = shape.quantise) {
-      symbol += "_quantise";
-      kernels.push_back(buildQuantiseBlocks(
-          builder, {symbol, symbol, ""}, *quantise,
-          tiling.blocksOfRow(quantise->columns, quantise->scales,
-                             quantise->result),
-          rows));
-    }
+    kernels.push_back(kernelsOf(tiling, candidates, shape, tile, rows));
   }
   double m = static_cast<double>(std::min(rows.maximum, kJudgedRows));
   std::vector<FailureOr<Judgement>> judgements =
-      evaluate(candidates, SizesOfRun{{"m", m}});
-  assert(judgements.size() == candidates.size() && "a judgement for each");
+      evaluate(kernels, SizesOfRun{{"m", m}});
+  assert(judgements.size() == kernels.size() && "a judgement for each");
   if (tiling.options.count) {
-    tiling.options.count->judged += candidates.size();
+    tiling.options.count->judged += kernels.size();
   }
   Judged judged;
   for (auto [judgement, tile] : llvm::zip_equal(judgements, tiles)) {
     if (succeeded(judgement)) {
       judged.push_back({judgement->seconds[0], tile});
-    }
-  }
-  for (KernelSequence &kernels : candidates) {
-    for (schedule::KernelOp kernel : kernels) {
-      kernel.erase();
     }
   }
   return judged;
@@ -125,7 +138,7 @@ static Judged inOrder(const Judged &judged) {
 
 /// The plainest of the best and the next few that are close to it, by who meets
 /// whom on a unit.
-static Judged followBest(const Tiling &tiling, OpBuilder &builder,
+static Judged followBest(const Tiling &tiling, Candidates &candidates,
                          const LinearShape &shape, Judged judged, Range rows) {
   constexpr double kClose = 1.15;
   constexpr size_t kFew = 3;
@@ -141,7 +154,7 @@ static Judged followBest(const Tiling &tiling, OpBuilder &builder,
     return judged;
   }
   Judged followed =
-      judge(tiling, builder, shape, close, rows, tiling.options.follow);
+      judge(tiling, candidates, shape, close, rows, tiling.options.follow);
   return followed.empty() ? judged : inOrder(followed);
 }
 
@@ -262,7 +275,7 @@ static LinearTile firstWhole(ArrayRef<LinearTile> list) {
 }
 
 FailureOr<Chosen<LinearTile>>
-Tiling::linear(OpBuilder &builder, const LinearShape &shape, Range rows) const {
+Tiling::linear(Candidates &built, const LinearShape &shape, Range rows) const {
   SmallVector<LinearTile> list = candidates(shape, rows);
   if (list.empty()) {
     return failure();
@@ -280,7 +293,7 @@ Tiling::linear(OpBuilder &builder, const LinearShape &shape, Range rows) const {
   }
   const LinearTile whole = firstWhole(list);
   list.truncate(std::min<size_t>(list.size(), options.maxCandidates));
-  Judged judged = judge(*this, builder, shape, list, rows, options.evaluate);
+  Judged judged = judge(*this, built, shape, list, rows, options.evaluate);
   if (judged.empty()) {
     return failure();
   }
@@ -292,7 +305,7 @@ Tiling::linear(OpBuilder &builder, const LinearShape &shape, Range rows) const {
   // where they gain enough.
   auto challenge = [&](ArrayRef<LinearTile> tiles) {
     for (auto &entry :
-         judge(*this, builder, shape, tiles, rows, options.evaluate)) {
+         judge(*this, built, shape, tiles, rows, options.evaluate)) {
       judged.insert(entry.first < kGain * judged[0].first ? judged.begin()
                                                           : judged.end(),
                     entry);
@@ -317,7 +330,7 @@ Tiling::linear(OpBuilder &builder, const LinearShape &shape, Range rows) const {
       }
     }
   }
-  judged = followBest(*this, builder, shape, judged, rows);
+  judged = followBest(*this, built, shape, judged, rows);
   preferPlain(judged);
   return Chosen<LinearTile>{judged[0].second, noteOf(judged, rows)};
 }
