@@ -5,7 +5,8 @@
 #   %src_root              the source tree    %build_root the build tree
 #   %nvcc, %cuobjdump      CUDA compiler, dump of its binaries   %clang  clang 22
 #                                           %shared     the folder of reference models
-# Features: `nvcc`, `cuobjdump`, `clang-amdgpu`, `clang-format`, `shared`, `install`, `dpkg-dev`, `zsh`.
+# Features: `nvcc`, `cuobjdump`, `clang-amdgpu`, `clang-format`, `shared`, `install`, `dpkg-dev`, `zsh`,
+# `valgrind`.
 
 import os
 import shutil
@@ -83,6 +84,9 @@ if os.path.basename(build_dir) != "asan" and shutil.which("cmake") and shutil.wh
         config.available_features.add("dpkg-dev")
 if shutil.which("zsh"):
     config.available_features.add("zsh")
+# Its interpreter knows no sanitizer, and other builds have other counts.
+if shutil.which("valgrind") and os.path.basename(build_dir) == "release":
+    config.available_features.add("valgrind")
 
 if sys.platform == "linux" and os.path.basename(build_dir) != "asan":
     config.available_features.add("full-disk")  # writes fail by a preloaded library
