@@ -30,6 +30,11 @@ def KernelOp : ScheduleOp<"kernel", [IsolatedFromAbove, Symbol, NoTerminator, Si
     machine or in groups of `ordered_rows`; products by these `instructions`
     alone.
 
+    What only the cost reads, of kernels that others have written: groups of
+    waves take tiles in `turns`; results pass through shared memory in pieces of
+    `result_piece` bytes of a wave; lanes copy in front of a product
+    (`copies_first`), not between its parts.
+
     ```mlir
     schedule.kernel @copy(%a: !schedule.buffer<?x64xf32>, %d: !schedule.buffer<?x64xf32>, %m: index)
         guard [#schedule.range<"m", 1 to 65536>] attributes {waves = 4 : i64} {
@@ -52,7 +57,8 @@ def KernelOp : ScheduleOp<"kernel", [IsolatedFromAbove, Symbol, NoTerminator, Si
     OptionalAttr<TypedArrayAttrBase<ExtentAttr, "extents of buffer arguments">>:$extents, OptionalAttr<StrAttr>:$op_name, OptionalAttr<StrAttr>:$note,
     OptionalAttr<FewAttr>:$slots, OptionalAttr<FewAttr>:$stagger, UnitAttr:$roles,
     OptionalAttr<FewAttr>:$workgroups_of_unit, UnitAttr:$ordered,
-    OptionalAttr<FewAttr>:$ordered_rows, OptionalAttr<StrArrayAttr>:$instructions);
+    OptionalAttr<FewAttr>:$ordered_rows, OptionalAttr<StrArrayAttr>:$instructions,
+    OptionalAttr<FewAttr>:$turns, OptionalAttr<BytesAttr>:$result_piece, UnitAttr:$copies_first);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;

@@ -181,6 +181,7 @@ struct KernelWork {
   int64_t tensorColumns = 0;
   double longest = 1;   // longest workgroup over the mean
   bool follows = false; // roles go on to the next tile before this one is done
+  int64_t turns = 1;    // groups of waves that take tiles in turns
   bool startsNextLate = false; // schedule::startsNextLate
   std::vector<Access> accesses;
   std::vector<Body> blocks; // a nested block stands behind its parent

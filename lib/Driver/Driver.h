@@ -18,7 +18,7 @@ class ModuleOp;
 
 namespace modelc {
 
-struct EngineKernels;
+struct LinearCut;
 struct Report;
 
 /// Exit codes of every command.
@@ -65,8 +65,8 @@ struct CompileOptions {
   Stage emit = Stage::All;
   std::string output; ///< empty: estimate only
   ReportFormat format = ReportFormat::Table;
-  /// Whose kernels linears are cut like; null: ours.
-  const EngineKernels *engine = nullptr;
+  /// How linears are cut; null: as is best.
+  const LinearCut *cut = nullptr;
 
   /// Whether the output is a folder, not a stream.
   bool hasFolder() const { return !output.empty() && output != "-"; }

@@ -95,7 +95,7 @@ modelc::lowerToFinalSchedule(ModuleOp phases, const Target &target,
     kernels.steps = shapesOf(workload);
   }
   kernels.count = count;
-  kernels.engine = options.engine;
+  kernels.cut = options.cut;
   KernelFinisher finisher(module->getContext(), target);
   Judge judge(finisher, target);
   CostOptions followed;

@@ -221,10 +221,6 @@ static const std::vector<Field<Target>> kTargetFields = {
           kPerSecondOrNone, kOptional),
     field("link.message_latency", &T::link, &Link::messageLatency, "s",
           "a small write to a peer until it is seen", kSeconds),
-    field("link.engines_pull", &T::link, &Link::enginesPull, "",
-          "to add in two steps more than two devices of an engine read from "
-          "each other, absent = they write, as ours",
-          kOptional),
     field("link.network_bandwidth", &T::link, &Link::networkBandwidth, "B/s",
           "of one GPU beyond the domain, one direction", kPerSecondOrNone),
     field("link.network_latency", &T::link, &Link::networkLatency, "s",
@@ -244,18 +240,6 @@ static const std::vector<Field<Target>> kTargetFields = {
         "launch.workgroup", &T::launch, &Launch::workgroup, "s",
         "from the end of a workgroup to the first load of the next one in its "
         "place; absent = no time",
-        kSeconds, kOptional),
-    field("launch.engine_gap", &T::launch, &Launch::engineGap, "s",
-          "the same of engines' kernels, which measurements are of", kSeconds,
-          kOptional),
-    field("launch.engine_rounding", &T::launch, &Launch::engineRounding, "clk",
-          "of a unit for a number that engines round to 8 bits, absent = as "
-          "ours",
-          kClocks, kOptional),
-    field(
-        "launch.library_gap", &T::launch, &Launch::libraryGap, "s",
-        "the same of two kernels of the vendor's library, the second of which "
-        "starts early",
         kSeconds, kOptional),
     field("launch.ramp", &T::launch, &Launch::ramp, "s",
           "time constant with which memory comes to its full rate", kSeconds),

@@ -25,14 +25,16 @@ foldersOf(llvm::ArrayRef<std::string> searchDirs) {
   return folders;
 }
 
-/// The TOML files in a folder and in the folders below it, by name.
+/// The TOML files of machines in a folder and in the folders below it, by name.
 static std::vector<TargetFile> listFiles(llvm::StringRef dir) {
   std::vector<TargetFile> files;
   std::error_code error;
   for (fs::recursive_directory_iterator it(dir, error), end;
        it != end && !error; it.increment(error)) {
     llvm::StringRef file = it->path();
-    if (path::extension(file) == ".toml") {
+    if (path::filename(file) == kEnginesFolder) {
+      it.no_push();
+    } else if (path::extension(file) == ".toml") {
       files.push_back({path::stem(file).str(), file.str(), ""});
     }
   }

@@ -9,7 +9,6 @@
 #ifndef LIB_HARDWARE_HARDWARE_H
 #define LIB_HARDWARE_HARDWARE_H
 
-#include "lib/Hardware/Engines.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/LogicalResult.h"
@@ -26,11 +25,7 @@ class raw_ostream;
 
 namespace modelc {
 
-/// How far a fact can be trusted, best first.
-enum class Grade { Datasheet, Measured, Derived, Assumed };
-
-/// The word of a target file for a grade ("datasheet", ...).
-llvm::StringRef gradeName(Grade grade);
+enum class Grade; // of lib/Support: how far a fact can be trusted
 
 /// Where one value of a target came from.
 struct Fact {
@@ -39,7 +34,7 @@ struct Fact {
   std::string unit; // of the member in Target: "B/s", "" for a plain number
   std::string meaning; // one line
   std::string source;  // the document or measurement
-  Grade grade = Grade::Assumed;
+  Grade grade;
   std::string file; // empty for a value set on the command line
   unsigned line = 0;
 };
@@ -269,7 +264,6 @@ struct Link {
   double libraryPipelineBytes = 0; // that the library has under way
   double libraryCopy = 0;      // B/s, it moves what a device keeps; 0: at once
   double messageLatency = 0;   // s, a small write to a peer
-  bool enginesPull = false;    // to add in two steps, they read from peers
   double networkBandwidth = 0; // B/s of one GPU beyond the domain, one way
   double networkLatency = 0;   // s
 };
@@ -280,12 +274,9 @@ struct Launch {
   double gap = 0;              // s, kernel to kernel inside a graph
   bool readsArguments = false; // from memory, before all else
   double workgroup = 0;        // s, from one's end to the next one's first load
-  double engineGap = 0;        // s, the same of engines' kernels; 0: not known
-  double engineRounding = 0;   // clk of a unit, their rounding to 8 bits
-  double libraryGap = 0;  // s, of two kernels of the library; 0: as engines'
-  double ramp = 0;        // s, time constant of the rate of device memory
-  double hostLaunch = 0;  // s, one launch from the host
-  double graphReplay = 0; // s, fixed cost of starting a graph
+  double ramp = 0;             // s, time constant of the rate of device memory
+  double hostLaunch = 0;       // s, one launch from the host
+  double graphReplay = 0;      // s, fixed cost of starting a graph
 };
 
 /// [power]. Matrix energy covers everything between shared memory and result.
@@ -335,7 +326,6 @@ struct Target {
   SharedMemory shared;
   TensorMemory tensorMemory;
   Copy copy;
-  Habits habits;           // of the kernels that are timed, not of a file
   std::vector<MmaRow> mma; // in the order of the file, preferred first
   Memory memory;
   Cache cache;
@@ -344,8 +334,6 @@ struct Target {
   Power power;
   Price price;
   Efficiency efficiency;
-  std::vector<EngineKernels> engines;
-  std::vector<EngineAttention> attentionEngines;
   std::map<std::string, Fact> facts;
 
   /// The fact behind a key ("memory.bandwidth"), or null.
@@ -378,6 +366,9 @@ struct Target {
   int64_t ringSlots(int64_t slotBytes, int64_t freeBytes,
                     bool hasBarriers) const;
 };
+
+/// The folder of targets in which no machines are described but who uses them.
+inline constexpr llvm::StringLiteral kEnginesFolder = "engines";
 
 /// Reads a target by name ("toy", searched in `searchDirs` and the folders
 /// in them) or by path ("./mine.toml"). `overrides` are "key=value" as in the

@@ -124,43 +124,6 @@ std::string finishMmaRow(const Execution &execution, MmaRow &row) {
   return wrong;
 }
 
-std::string checkEngineRow(const Target &target, const EngineKernels &row) {
-  constexpr int64_t kMost = 4096;
-  for (const std::vector<int64_t> &tile : row.tiles) {
-    bool isWhole = tile.size() == 4, isInPieces = tile.size() == 6;
-    if ((!isWhole && !isInPieces) || llvm::any_of(tile, [](int64_t extent) {
-          return extent < 1 || extent > kMost;
-        })) {
-      return "expected tiles of [m, n, k, waves], with pieces of m and of n "
-             "behind them or not, each from 1 to 4096";
-    }
-  }
-  bool isOurs = !row.slots && !row.groupRows && !row.workgroups &&
-                !row.weightFirst && !row.hasRoles && row.sharers == 1 &&
-                row.turns == 1;
-  if (row.sharers < 1 || row.turns < 1) {
-    return "expected sharers and turns of 1 or more";
-  }
-  if (row.tiles.empty() && !isOurs) {
-    return "expected tiles beside what holds for them only";
-  }
-  constexpr size_t kQuantise = 3;
-  if (!row.quantise.empty() && (row.quantise.size() != kQuantise ||
-                                llvm::any_of(row.quantise, [](int64_t extent) {
-                                  return extent < 1 || extent > kMost;
-                                }))) {
-    return "expected [rows, columns, waves] of what quantises, each from 1 to "
-           "4096";
-  }
-  for (const std::string &name : row.instructions) {
-    if (!target.instruction(name)) {
-      return "expected the name of a row of [[mma]] above, got \"" + name +
-             "\"";
-    }
-  }
-  return "";
-}
-
 std::vector<int64_t> MmaRow::scaleOrder() const {
   if (scaleSpace != OperandSpace::Tensor) {
     return {};

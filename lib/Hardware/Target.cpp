@@ -8,12 +8,6 @@
 
 namespace modelc {
 
-llvm::StringRef gradeName(Grade grade) {
-  static constexpr llvm::StringRef kNames[] = {"datasheet", "measured",
-                                               "derived", "assumed"};
-  return kNames[unsigned(grade)];
-}
-
 const SharedAccess *SharedMemory::access(llvm::StringRef kind,
                                          int64_t bytes) const {
   for (const SharedAccess &access : accesses) {

@@ -118,8 +118,7 @@ struct LinearTile {
   int64_t inputsOfLastPart(int64_t inputs) const {
     return inputs - (splits - 1) * stepsOfPart(inputs) * k;
   }
-  /// The weight is the first operand of the matrix instruction.
-  bool isSwapped = false;
+  bool isSwapped = false; ///< the weight is the first operand of products
   /// Equal pieces of m and n, each with a product of its own.
   int64_t piecesM = 1, piecesN = 1;
   /// Of waves, where there are several pieces: two take turns at the matrix
@@ -141,8 +140,7 @@ struct LinearTile {
   }
   /// Copies and products have waves of their own, where the target can.
   bool hasRoles = false;
-  /// Workgroups that multiply together: neighbours along the first operand of
-  /// the matrix instruction, m or, swapped, n.
+  /// That multiply together: neighbours along m or, swapped, n.
   int64_t cluster = 1;
   bool isTogetherAlongN() const { return isSwapped && cluster > 1; }
   /// Neighbours along m, each of which loads a part of the weight for all.
@@ -154,18 +152,18 @@ struct LinearTile {
   int64_t columnsOfNeighbours() const {
     return isTogetherAlongN() ? n * cluster : n;
   }
-  /// Trips ahead that the lanes which multiply load the weight, into registers;
-  /// 0: it passes through shared memory as the input does.
+  /// Trips ahead that lanes load the weight into registers; 0: it is copied.
   int64_t weightsAhead = 0;
   /// Of the ring of operands, at most; 0: as the pipeline chooses.
   int64_t slots = 0;
-  /// Rows of tiles that workgroups go down together, whatever their chiplet; 0:
-  /// as `orderGrid` chooses.
+  /// Rows of tiles gone down together, whatever their chiplet; 0: as is best.
   int64_t groupRows = 0;
   /// That a unit runs at once, at most; 0: as many as there is room for.
   int64_t workgroupsOfUnit = 0;
-  /// Stored columns of the weight that a workgroup asks the last cache for
-  /// while earlier kernels still run.
+  int64_t turns = 1;        ///< groups of waves take tiles in: some store then
+  int64_t resultPiece = 0;  ///< of a wave, through shared memory; 0: none
+  bool copiesFirst = false; ///< by lanes, not between parts of a product
+  /// Stored columns of the weight, asked for while earlier kernels still run.
   int64_t early = 0;
   /// Of the kernel that adds the parts: rows and columns of d.
   int64_t reduceM = 1, reduceN = 1024, reduceWaves = 4;
@@ -193,6 +191,9 @@ inline constexpr auto kFields<LinearTile> = fieldsOf<LinearTile>(
     Field{"slots", &LinearTile::slots},
     Field{"group_rows", &LinearTile::groupRows},
     Field{"workgroups_of_unit", &LinearTile::workgroupsOfUnit},
+    Field{"turns", &LinearTile::turns},
+    Field{"result_piece", &LinearTile::resultPiece},
+    Field{"copies_first", &LinearTile::copiesFirst},
     Field{"early", &LinearTile::early}, Field{"reduce_m", &LinearTile::reduceM},
     Field{"reduce_n", &LinearTile::reduceN},
     Field{"reduce_waves", &LinearTile::reduceWaves});

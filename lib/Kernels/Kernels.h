@@ -52,6 +52,35 @@ struct SearchCount {
   uint64_t judged = 0;    ///< whose schedules were built and costed
 };
 
+/// How linears are cut and run where a caller asks for one way in place of the
+/// best: members that are empty, or as they are here, ask for nothing.
+struct LinearCut {
+  /// m, n, k, waves of each, and pieces of m and n whose copies and products
+  /// take turns, where they do. All below but the parts holds for these only.
+  std::vector<std::vector<int64_t>> tiles;
+  int64_t leastParts = 1, mostParts = 1; ///< of a sum
+  bool weightFirst = false;              ///< in products
+  bool hasRoles = false;                 ///< waves that copy beside those that
+                                         ///< multiply
+  int64_t sharers = 1;      ///< tiles along m whose workgroups load one weight
+  int64_t weightsAhead = 0; ///< trips that lanes load the weight into registers
+                            ///< ahead; 0: it passes through shared memory
+  int64_t slots = 0;        ///< of the ring of operands
+  int64_t groupRows = 0;    ///< of tiles, gone down together
+  int64_t workgroups = 0;   ///< that a unit runs at once, at most
+  /// What only the time of a kernel depends on, as its attributes say it:
+  /// groups of waves that take the tiles of a unit in turns, so that one
+  /// multiplies while the others store results; numbers of a wave that pass
+  /// through shared memory at a time before they are stored (0: none do); and
+  /// copies in front of a product, not between its instructions.
+  int64_t turns = 1;
+  int64_t resultPiece = 0;
+  bool copiesFirst = false;
+  /// Rows, columns and waves of what quantises the input.
+  std::vector<int64_t> quantise;
+  bool knowsScales = false; ///< of the input, before the run
+};
+
 struct KernelOptions {
   /// Tokens of a prefill step, sequences of a step, and positions of a
   /// sequence: kernels serve every size up to these.
@@ -68,11 +97,11 @@ struct KernelOptions {
   /// Candidates that are judged for one shape and range.
   unsigned maxCandidates = 5;
   SearchCount *count = nullptr; ///< is added to, where somebody asks
-  /// Linears are cut as the kernels of an engine are; null: as is best.
-  const EngineKernels *engine = nullptr;
-  /// The engine if it is known to which tiles it cuts, or null.
-  const EngineKernels *tiled() const {
-    return engine && !engine->tiles.empty() ? engine : nullptr;
+  /// How linears are cut; null: as is best.
+  const LinearCut *cut = nullptr;
+  /// That if it says into which tiles, or null.
+  const LinearCut *tiled() const {
+    return cut && !cut->tiles.empty() ? cut : nullptr;
   }
 };
 

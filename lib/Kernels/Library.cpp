@@ -131,8 +131,8 @@ FlatSymbolRefAttr Library::norm(const NormShape &shape) {
 }
 
 FlatSymbolRefAttr Library::quantise(QuantiseShape shape) {
-  const EngineKernels *engine = tiling.options.engine;
-  shape.knowsScales = engine && engine->knowsScales;
+  const LinearCut *cut = tiling.options.cut;
+  shape.knowsScales = cut && cut->knowsScales;
   Wanted quantise = {nameOf(shape), "quantise" + identityOf(shape)};
   return once(quantise, [&](const Label &label) {
     bool isBlocks = static_cast<bool>(shape.scales);

@@ -35,8 +35,8 @@ RowTile Tiling::wholeRow(int64_t columns) const {
 
 RowTile Tiling::chunkedRow(int64_t columns) const {
   RowTile tile;
-  if (options.engine && !options.engine->quantise.empty()) {
-    ArrayRef<int64_t> of = options.engine->quantise;
+  if (options.cut && !options.cut->quantise.empty()) {
+    ArrayRef<int64_t> of = options.cut->quantise;
     tile.rows = of[0];
     tile.columns = std::min<int64_t>(llvm::PowerOf2Ceil(columns), of[1]);
     tile.waves = std::min(

@@ -11,7 +11,7 @@ import sys
 
 # Sources whose numbers nobody reads back: tables, messages, notes of a schedule.
 FOR_PEOPLE = {
-    "lib/Driver/Bench/Accuracy.cpp", "lib/Driver/Bench/Peak.cpp", "lib/Driver/Bench/Search.cpp", "lib/Emit/Package/Package.cpp",
+    "lib/Engines/Accuracy.cpp", "lib/Driver/Bench/Peak.cpp", "lib/Driver/Bench/Search.cpp", "lib/Emit/Package/Package.cpp",
     "lib/Kernels/Linear/LinearChoice.cpp", "lib/Kernels/Attention/PrefillTiling.cpp", "lib/Report/Text.cpp", "lib/Support/Quantity.cpp",
 }
 HOME = "lib/Text/Numbers.cpp"  # of exactNumber

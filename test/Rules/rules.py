@@ -123,6 +123,23 @@ def check_chip_names(root):
                        "ask a capability")
 
 
+def check_engine_names(root):
+    """What engines and libraries do is data; comments may cite them."""
+    names = re.compile(
+        r"(?i:vllm|sglang|trtllm|tensorrt|aiter|cublas|hipblas|rocblas|flashinfer|flash_?attention|"
+        r"deep_?gemm|deepep|cutlass|flydsl|composable_?kernel)|"
+        r"\bATOM\b|(?<![a-z])(?i:triton|nccl|rccl)(?![a-z])")
+    for path in files(root, ("lib", "dialects", "tools"), CODE):
+        name = path.relative_to(root).as_posix()
+        if name.startswith("lib/Engines/"):
+            continue
+        for number, line in enumerate(read_lines(path), 1):
+            match = names.search(re.sub(r"//.*", "", line))
+            if match:
+                yield (f"{name}:{number}: '{match[0]}' outside lib/Engines; what it does goes to "
+                       "targets/engines")
+
+
 def check_layout(root):
     """Nothing else at the top of the tree."""
     expected = {"CMakeLists.txt", "README.md", "dialects", "examples", "lib", "targets",
@@ -158,6 +175,7 @@ def check_format(root):
 
 
 RULES = {"includes": check_includes, "sizes": check_sizes, "chip-names": check_chip_names,
+         "engine-names": check_engine_names,
          "layout": check_layout, "text": check_text, "format": check_format,
          "sources": check_sources, "pasted": check_pasted, "ops-complete": check_complete}
 

@@ -34,13 +34,37 @@ def check_table(table, where, inherited=False):
                     yield from check_table(row, f"{path}[{number}]")
 
 
+def check_engine_row(row, where, families):
+    """Cases have what their row says, its origin too."""
+    cases = row.get("case", [{}])
+    shared = {key: value for key, value in row.items() if key != "case"}
+    for number, case in enumerate(cases):
+        label = f"{where}.case[{number}]" if "case" in row else where
+        yield from check_table({**shared, **case}, label)
+        for family in {**shared, **case}.get("architectures", []):
+            if family not in families:
+                yield f"{where}: no machine of architecture {family}"
+
+
+def check_engines(root, families):
+    for path in sorted((root / "targets/engines").glob("*.toml")):
+        name = path.relative_to(root).as_posix()
+        for key, rows in tomllib.loads(path.read_text(encoding="utf-8")).items():
+            for row in rows if isinstance(rows, list) else []:
+                yield from check_engine_row(row, f"{name}: {key}", families)
+
+
 def check_sources(root):
-    paths = sorted((root / "targets").rglob("*.toml"))
+    paths = [path for path in sorted((root / "targets").rglob("*.toml"))
+             if path.parent.name != "engines"]
     if not paths:
         yield "targets: expected target files, found none"
-    for path in paths:
+    parsed = [(path, tomllib.loads(path.read_text(encoding="utf-8"))) for path in paths]
+    yield from check_engines(root, {file["target"]["family"] for _, file in parsed
+                                    if "family" in file.get("target", {})})
+    for path, file in parsed:
         name = path.relative_to(root).as_posix()
-        for key, section in tomllib.loads(path.read_text(encoding="utf-8")).items():
+        for key, section in file.items():
             rows = section if isinstance(section, list) else [section]
             for row in rows:
                 if isinstance(row, dict):

@@ -82,6 +82,9 @@ private:
   /// Sizes, and every index of a loop at its first value.
   IndexValues atStart;
   KernelWork work;
+  /// Numbers of a wave that pass through shared memory at a time on their way
+  /// to global memory; 0: none do.
+  int64_t resultPiece = 0;
   std::vector<Level> grid;
   Nest nest;
   unsigned streams = 1;

@@ -132,12 +132,13 @@ void KernelReader::addAskedBytes(Body &block, ArrayRef<Operation *> ops) {
   if (target.cache.unitBytesPerClock <= 0) {
     return;
   }
+  bool copiesFirst = kernel.getCopiesFirst();
   for (auto [step, op] : llvm::zip_equal(block.steps, ops)) {
     if (step.laneCopies > 0) {
       step.askedBytes = step.amounts.globalBytes * step.executions;
     }
     auto mma = dyn_cast_or_null<MmaOp>(op);
-    if (!mma || step.kind != StepKind::Matrix || !target.habits.amongProducts) {
+    if (!mma || step.kind != StepKind::Matrix || copiesFirst) {
       continue;
     }
     for (Operation *asked : askedBefore(mma)) {

@@ -224,8 +224,9 @@ LogicalResult KernelReader::readGrid() {
   grid = iterations.levels({loop});
   work.startsNextLate = startsNextLate(kernel);
   bool hasRoles = !loop.getBody().front().getOps<RoleOp>().empty();
+  work.turns = kernel.getTurns().value_or(1);
   work.follows = (loop.getPersistent() && !loop.getCarried().empty()) ||
-                 (hasRoles && target.habits.turns > 1);
+                 (hasRoles && work.turns > 1);
   for (const Level &level : grid) {
     FailureOr<Trips> trips = iterations.trips(level, iterations.knownSizes());
     if (failed(trips)) {
@@ -274,6 +275,7 @@ FailureOr<KernelWork> KernelReader::read() {
   work.waves = kernel.getWaves();
   work.registersPerThread = registersPerThread(kernel, target);
   work.mostOfUnit = kernel.getWorkgroupsOfUnit().value_or(work.mostOfUnit);
+  resultPiece = kernel.getResultPiece().value_or(0);
   int64_t shared = 0, columns = 0;
   for (AllocOp alloc : kernel.getEntry().getOps<AllocOp>()) {
     if (auto tile = dyn_cast<TileType>(alloc.getResult().getType())) {

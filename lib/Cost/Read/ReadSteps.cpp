@@ -94,7 +94,7 @@ void KernelReader::addPassage(StoreOp store, Step &step) const {
   constexpr double kWaits = 4; // two rendezvous, a write and a read
   auto tile = cast<TileType>(store.getValue().getType());
   int64_t numbers = tile.getNumElements();
-  int64_t ofPiece = target.habits.resultPiece * work.waves;
+  int64_t ofPiece = resultPiece * work.waves;
   step.amounts.sharedBytes += 2 * kBytes * double(numbers);
   step.extraLatency += kWaits * target.shared.latencyClocks *
                        double(llvm::divideCeil(numbers, ofPiece));
@@ -128,7 +128,7 @@ void KernelReader::addMove(Operation *op, const Work &amount, Step &step) {
     if (auto load = dyn_cast<LoadOp>(op); load && load.getAhead()) {
       step.laneCopies = amount.amount / kCopyBytes;
     }
-    if (step.kind == StepKind::Store && target.habits.resultPiece > 0) {
+    if (step.kind == StepKind::Store && resultPiece > 0) {
       addPassage(cast<StoreOp>(op), step);
     }
   }

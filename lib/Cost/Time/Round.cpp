@@ -342,7 +342,7 @@ double RoundTimer::chainOfTurn(const RoundTime &round) const {
   for (const BlockTime &block : llvm::ArrayRef(round.blocks).drop_front()) {
     multiplied = std::max(multiplied, block.total * block.executions);
   }
-  double turns = double(rates.target.habits.turns);
+  auto turns = double(work.turns);
   double whole = round.blocks.front().perTrip;
   return turns > 1 ? std::max(multiplied, whole / turns) : whole;
 }

@@ -2,6 +2,8 @@
 
 #include "lib/Driver/Bench/Bench.h"
 
+#include "lib/Driver/Bench/BenchModel.h"
+#include "lib/Engines/Accuracy.h"
 #include "lib/Support/Support.h"
 #include "llvm/Support/CommandLine.h"
 
@@ -33,9 +35,9 @@ static cl::opt<std::string> directory("targets-dir",
                                       cl::desc("folder of the target files"),
                                       cl::cat(category), cl::sub(accuracy),
                                       cl::sub(peak), cl::sub(search));
-static cl::opt<std::string> model(cl::Positional, cl::Required,
-                                  cl::desc("MODEL"), cl::cat(category),
-                                  cl::sub(peak), cl::sub(search));
+static cl::opt<std::string> modelFile(cl::Positional, cl::Required,
+                                      cl::desc("MODEL"), cl::cat(category),
+                                      cl::sub(peak), cl::sub(search));
 static cl::opt<std::string> target("target", cl::Required,
                                    cl::desc("machine to compile for"),
                                    cl::cat(category), cl::sub(peak),
@@ -79,13 +81,17 @@ int modelc::benchMain(int argc, char **argv) {
     return kExitUsage;
   }
   if (accuracy) {
-    return stride == 0 ? complain("expected --every of at least 1, got 0")
-                       : printAccuracy(std::vector<std::string>(files.begin(),
-                                                                files.end()),
-                                       stride, worst, own, directory);
+    if (stride == 0) {
+      return complain("expected --every of at least 1, got 0");
+    }
+    AccuracyOptions options = {
+        {files.begin(), files.end()}, stride, worst, own, directory};
+    bool isPrinted =
+        succeeded(printAccuracy(options, loweringOfAll(), llvm::outs()));
+    return isPrinted ? kExitOk : kExitInput;
   }
   CompileOptions options;
-  options.input = model;
+  options.input = modelFile;
   options.target = target;
   options.weights = kWords[static_cast<int>(Weights(weights))];
   options.tensorParallel = ranks;

@@ -13,6 +13,19 @@ static DialectRegistry dialects() {
   return registry;
 }
 
+Lowering modelc::loweringOfAll() {
+  auto lower = [](ModuleOp graphs, const Target &target, ServedSizes sizes,
+                  const LinearCut *cut) {
+    CompileOptions options;
+    options.emit = Stage::Schedule;
+    options.target = target.identity.name;
+    options.workload = {sizes.tokens, 1, sizes.sequences};
+    options.cut = cut;
+    return lowerToFinalSchedule(graphs, target, options);
+  };
+  return {dialects(), lower};
+}
+
 BenchModel::BenchModel(const CompileOptions &options)
     : options(options), context(dialects(), MLIRContext::Threading::DISABLED),
       diagnostics(&context, llvm::errs()) {

@@ -5,8 +5,12 @@
 
 #include "lib/Driver/Diagnostics.h"
 #include "lib/Driver/Stages.h"
+#include "lib/Engines/Predict.h"
 
 namespace modelc {
+
+/// The compiler, for predictions.
+Lowering loweringOfAll();
 
 class BenchModel {
 public:

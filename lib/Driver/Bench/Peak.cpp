@@ -3,7 +3,6 @@
 #include "dialects/Model/Model.h"
 #include "lib/Driver/Bench/Bench.h"
 #include "lib/Driver/Bench/BenchModel.h"
-#include "lib/Driver/Bench/Predict.h"
 #include "lib/Support/Support.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
@@ -174,18 +173,21 @@ int modelc::printPeaks(const CompileOptions &options, ArrayRef<int64_t> sizes,
   if (int code = model.read(); code != kExitOk) {
     return code;
   }
+  FailureOr<Engines> engines =
+      loadEngines(options.targetsDirectory, llvm::errs());
   FailureOr<std::vector<MeasuredRow>> known = std::vector<MeasuredRow>();
-  if (!publishedFile.empty()) {
-    known = readMeasurements(publishedFile, llvm::errs());
-    if (failed(known)) {
-      return kExitInput;
-    }
+  if (succeeded(engines) && !publishedFile.empty()) {
+    known = readMeasurements(publishedFile, *engines, llvm::errs());
+  }
+  if (failed(engines) || failed(known)) {
+    return kExitInput;
   }
   std::vector<NamedLinear> linears = linearsOf(*model.phases);
   std::vector<MeasuredRow> rows;
   MeasuredRow row;
   row.chip = options.target;
   row.type = row.cacheType = options.weights;
+  row.collector = collectorOf(row, *engines);
   for (const NamedLinear &linear : linears) {
     for (int64_t m : sizes) {
       row.m = m;
@@ -194,10 +196,9 @@ int modelc::printPeaks(const CompileOptions &options, ArrayRef<int64_t> sizes,
       rows.push_back(row);
     }
   }
-  Machines machines;
-  // Kernels are ours, not those of an engine.
-  machines.emplace(row.machine(), model.target).first->second.engines.clear();
-  std::vector<RowPrediction> predictions = predict(rows, machines);
+  Machines machines = {{row.machine(), model.target}};
+  std::vector<RowPrediction> predictions =
+      predict(rows, machines, engines->withOwnKernels(), loweringOfAll());
   for (const RowPrediction &prediction : predictions) {
     if (prediction.seconds == 0) {
       sayError(llvm::errs()) << prediction.reason << "\n";

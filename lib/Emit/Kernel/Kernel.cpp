@@ -149,6 +149,13 @@ FailureOr<std::string> KernelPrinter::print() {
     return kernel.emitOpError("expected the final form, got the plain one; run "
                               "the passes first");
   }
+  for (StringRef way : {"turns", "result_piece", "copies_first"}) {
+    if (kernel->hasAttr(way)) {
+      return kernel.emitOpError("expected a kernel that runs as its ops say, "
+                                "got '")
+             << way << "', which is only costed; leave it out";
+    }
+  }
   if (!isName(kernel.getSymName())) {
     return kernel.emitOpError("expected a name that is no word of C++, got '")
            << kernel.getSymName() << "'";

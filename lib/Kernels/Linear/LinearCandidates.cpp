@@ -282,27 +282,29 @@ SmallVector<LinearTile> Tiling::paired(const LinearShape &shape,
   return tiles;
 }
 
-/// The tiles of the kernels of an engine, in all parts that these can be cut
-/// into.
-static SmallVector<LinearTile> tilesOf(const EngineKernels &kernels,
+/// The tiles that are asked for, in all parts that these can be cut into.
+static SmallVector<LinearTile> tilesOf(const LinearCut &cut,
                                        const Execution &execution) {
   constexpr size_t kInPieces = 6;
   SmallVector<LinearTile> tiles;
-  for (const std::vector<int64_t> &extents : kernels.tiles) {
+  for (const std::vector<int64_t> &extents : cut.tiles) {
     LinearTile tile{extents[0], extents[1], extents[2], extents[3]};
-    tile.isSwapped = kernels.weightFirst;
-    tile.hasRoles = kernels.hasRoles;
-    tile.sharers = kernels.sharers;
-    tile.weightsAhead = kernels.weightsAhead;
+    tile.isSwapped = cut.weightFirst;
+    tile.hasRoles = cut.hasRoles;
+    tile.sharers = cut.sharers;
+    tile.weightsAhead = cut.weightsAhead;
+    tile.turns = cut.turns;
+    tile.resultPiece = cut.resultPiece;
+    tile.copiesFirst = cut.copiesFirst;
     if (extents.size() == kInPieces) {
       tile.piecesM = extents[4];
       tile.piecesN = extents[5];
       tile.groups =
           std::max<int64_t>(1, tile.waves / execution.matrixPipesPerUnit);
     }
-    for (; tile.splits <= kernels.mostParts;
+    for (; tile.splits <= cut.mostParts;
          tile.splits = nextSplits(tile.splits)) {
-      if (tile.splits >= kernels.leastParts) {
+      if (tile.splits >= cut.leastParts) {
         tiles.push_back(tile);
       }
     }
@@ -316,9 +318,9 @@ SmallVector<LinearTile> Tiling::candidates(const LinearShape &shape,
   LinearPreview preview(target, shape, judged);
   MmaRows rowsOfTable = rowsFor(shape);
   SmallVector<LinearTile> tiles;
-  const EngineKernels *engine = options.tiled();
-  if (engine) {
-    tiles = tilesOf(*engine, target.execution);
+  const LinearCut *cut = options.tiled();
+  if (cut) {
+    tiles = tilesOf(*cut, target.execution);
   } else {
     tiles = plainTiles(target, shape, rows, judged, fewestRows(rowsOfTable));
     tiles.append(
@@ -330,10 +332,10 @@ SmallVector<LinearTile> Tiling::candidates(const LinearShape &shape,
     const MmaRow *row = rowFor(rowsOfTable, shape, tile);
     if (reasonAgainst(shape, tile, row).empty()) {
       chooseReduce(tile, shape, target.execution.waveSize);
-      if (engine) {
-        tile.slots = engine->slots;
-        tile.groupRows = engine->groupRows;
-        tile.workgroupsOfUnit = engine->workgroups;
+      if (cut) {
+        tile.slots = cut->slots;
+        tile.groupRows = cut->groupRows;
+        tile.workgroupsOfUnit = cut->workgroups;
       } else {
         deepenRing(target, shape, tile, rows, *row);
       }

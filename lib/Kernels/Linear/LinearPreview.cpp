@@ -36,6 +36,7 @@ struct LinearPreview::Workgroup {
   double matrixSharing = 1; ///< how much longer where few waves fill the pipes
   double chain = 0;         ///< of reads, where waves wait for each other
   double turn = 0;          ///< of the products that those wait for
+  bool copiesFirst = false; ///< they copy before, not in between
   double copied = 0; ///< of the L2 port, where lanes wait at their copies
   double loaded = 0; ///< of what is loaded in the trip before
   double scaled = 0; ///< vector operations that scale products and add them
@@ -203,6 +204,7 @@ LinearPreview::Workgroup LinearPreview::describe(const LinearTile &tile,
                          : target.ringSlots(slotBytes, most, areBoxes);
   auto ordered = static_cast<double>(target.tileRowsOfChiplet(tile.groupRows));
   one.groupRows = std::min(tileRows, ordered);
+  one.copiesFirst = tile.copiesFirst;
   addTrip(one, tile, row);
   addMemory(one, tile);
   return one;
@@ -296,9 +298,8 @@ double LinearPreview::tripClocks(const Workgroup &one, const Load &load) const {
                     static_cast<double>(std::max<int64_t>(one.slots - 1, 1));
   // Other workgroups' copies stand before one's own.
   double copied = load.perUnit * one.copied;
-  double chain =
-      one.chain + (target.habits.amongProducts ? std::max(one.turn, copied)
-                                               : one.turn + copied);
+  double chain = one.chain + (one.copiesFirst ? one.turn + copied
+                                              : std::max(one.turn, copied));
   return std::max({matrix, load.perUnit * one.shared, load.perUnit * one.l2,
                    cacheClocks(one, load),
                    queuedClocks(load.active * one.memory, inFlight),

@@ -278,9 +278,9 @@ int64_t Tiling::earlyColumns(const LinearShape &shape, const LinearTile &tile,
 std::string Tiling::reasonAgainst(const LinearShape &shape,
                                   const LinearTile &tile,
                                   const MmaRow *row) const {
-  bool isEngines = !options.engine || tile.splits <= options.engine->mostParts;
-  if (!row || !isEngines) {
-    return row ? "the engine adds fewer parts"
+  bool isAskedFor = !options.cut || tile.splits <= options.cut->mostParts;
+  if (!row || !isAskedFor) {
+    return row ? "fewer parts are asked for"
                : "no matrix instruction has such a shape";
   }
   // A place of boxes ends inside of a power of two where a row is one piece.
@@ -305,7 +305,7 @@ std::string Tiling::reasonAgainst(const LinearShape &shape,
   }
   bool isInRegisters =
       row->cSpace != OperandSpace::Tensor || shape.blockScales.isByKernel();
-  // Tiles of an engine have been built.
+  // Tiles that are asked for have been built by somebody.
   if (isInRegisters && !options.tiled() && !holdsSums(shape, tile, *row)) {
     return "the accumulators exceed the registers";
   }

@@ -161,7 +161,25 @@ KernelOp kernels::asScheduled(KernelOp kernel, const LinearTile &tile) {
     kernel.setSlots(tile.slots);
   }
   if (tile.workgroupsOfUnit) {
+<<<<<<< HEAD
     kernel.setWorkgroupsOfUnit(tile.workgroupsOfUnit);
+=======
+    kernel->setAttr("workgroups_of_unit",
+                    builder.getI64IntegerAttr(tile.workgroupsOfUnit));
+  }
+  if (tile.turns > 1) {
+    kernel->setAttr("turns", builder.getI64IntegerAttr(tile.turns));
+  }
+  if (tile.resultPiece) {
+    kernel->setAttr("result_piece",
+                    builder.getI64IntegerAttr(tile.resultPiece));
+  }
+  if (tile.copiesFirst) {
+    kernel->setAttr("copies_first", builder.getUnitAttr());
+  }
+  if (tile.splits > 1) {
+    kernel->setAttr("ordered", builder.getUnitAttr());
+>>>>>>> 5d6976f ([Engines, Kernels, Cost, Hardware, Support] How engines and libraries run layers is data beside machines (NFC))
   }
   kernel.setOrdered(tile.splits > 1);
   if (tile.groupRows) {

@@ -1,7 +1,7 @@
 //===- Accuracy.cpp - How far predictions are from measurements -----------===//
 
-#include "lib/Driver/Bench/Bench.h"
-#include "lib/Driver/Bench/Predict.h"
+#include "lib/Engines/Accuracy.h"
+#include "lib/Engines/Predict.h"
 #include "lib/Support/Support.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
@@ -239,7 +239,8 @@ static std::vector<MeasuredRow> sampled(std::vector<MeasuredRow> rows,
 }
 
 /// Adds the target of every chip of the rows.
-static llvm::LogicalResult loadMachines(ArrayRef<MeasuredRow> rows, bool own,
+static llvm::LogicalResult loadMachines(ArrayRef<MeasuredRow> rows,
+                                        const Engines &engines,
                                         StringRef directory,
                                         Machines &machines) {
   for (const MeasuredRow &row : rows) {
@@ -248,31 +249,39 @@ static llvm::LogicalResult loadMachines(ArrayRef<MeasuredRow> rows, bool own,
     }
     llvm::FailureOr<Target> target =
         loadTarget(row.machine(), {}, {directory.str()}, llvm::errs());
-    if (failed(target)) {
+    if (failed(target) ||
+        failed(engines.checkInstructions(*target, llvm::errs()))) {
       return llvm::failure();
-    }
-    if (own) {
-      target->engines.clear();
-      target->attentionEngines.clear();
-      target->link.enginesPull = false;
     }
     machines.emplace(row.machine(), std::move(*target));
   }
   return llvm::success();
 }
 
-int modelc::printAccuracy(ArrayRef<std::string> files, unsigned stride,
-                          unsigned worst, bool own, StringRef directory) {
-  for (const std::string &path : files) {
-    llvm::FailureOr<std::vector<MeasuredRow>> rows =
-        readMeasurements(path, llvm::errs());
-    Machines machines;
-    if (failed(rows) || failed(loadMachines(*rows, own, directory, machines))) {
-      return kExitInput;
-    }
-    std::vector<MeasuredRow> some = sampled(std::move(*rows), stride);
-    llvm::outs() << path << "\n";
-    printAll(grouped(predict(some, machines), machines), worst, llvm::outs());
+llvm::LogicalResult modelc::printAccuracy(const AccuracyOptions &options,
+                                          const Lowering &lowering,
+                                          raw_ostream &os) {
+  llvm::FailureOr<Engines> engines =
+      loadEngines(options.targetsDirectory, llvm::errs());
+  if (failed(engines)) {
+    return llvm::failure();
   }
-  return kExitOk;
+  if (options.own) {
+    engines = engines->withOwnKernels();
+  }
+  for (const std::string &path : options.files) {
+    llvm::FailureOr<std::vector<MeasuredRow>> rows =
+        readMeasurements(path, *engines, llvm::errs());
+    Machines machines;
+    if (failed(rows) ||
+        failed(loadMachines(*rows, *engines, options.targetsDirectory,
+                            machines))) {
+      return llvm::failure();
+    }
+    std::vector<MeasuredRow> some = sampled(std::move(*rows), options.stride);
+    os << path << "\n";
+    printAll(grouped(predict(some, machines, *engines, lowering), machines),
+             options.worst, os);
+  }
+  return llvm::success();
 }

@@ -1,6 +1,6 @@
 //===- Measured.cpp - Reading tables of measured kernels ------------------===//
 
-#include "lib/Driver/Bench/Measured.h"
+#include "lib/Engines/Measured.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
@@ -10,7 +10,6 @@
 using namespace modelc;
 using llvm::FailureOr;
 using llvm::SmallVector;
-using llvm::StringLiteral;
 using llvm::StringRef;
 using llvm::Twine;
 
@@ -122,43 +121,47 @@ double MeasuredRow::cacheBytes(int64_t heads) const {
   return bytesOf(cacheType) * 2.0 * sequences * keysSeen() * heads * headDim;
 }
 
-/// As the collectors of aiconfigurator (commit 095f58a) do for each engine.
-double MeasuredRow::layersOfTurn(double l2Bytes) const {
-  constexpr double kLayers = 6, kMost = 5;
-  if (engine() == "trtllm") { // as many as make weights leave L2
-    return std::clamp(std::ceil(l2Bytes / (bytesOf(type) * n * k)), 1.0, kMost);
+const Collector *modelc::collectorOf(const MeasuredRow &row,
+                                     const Engines &engines) {
+  bool isAlone = row.kind == Measurement::Linear && !row.isLayer;
+  for (const Collector &collector : engines.collectors) {
+    if (collector.isAlone == isAlone &&
+        collector.scope.holds(row.source, "", row.type)) {
+      return &collector;
+    }
   }
-  bool isAlone = engine() == "vllm" && (type == "nvfp4" || type == "fp8_block");
-  return isAlone ? 1 : kLayers;
+  return nullptr;
 }
 
-bool MeasuredRow::startsEarly() const {
-  return isLayer && StringRef(source).starts_with("sglang 0.5.14") &&
-         (type == "fp8_block" || type == "nvfp4");
+double MeasuredRow::layersOfTurn(double l2Bytes) const {
+  double most = collector ? double(collector->layers) : 1;
+  if (!collector || !collector->leavesCache) {
+    return most;
+  }
+  return std::clamp(std::ceil(l2Bytes / (bytesOf(type) * n * k)), 1.0, most);
 }
 
 double MeasuredRow::bytesOfTurn(double l2Bytes) const {
   if (kind != Measurement::Linear) {
     return bytes();
   }
-  // The tuner of AITER has inputs of its own for each of its 101 runs.
-  constexpr double kRuns = 101;
   if (!isLayer) {
-    return kRuns * bytes();
+    return (collector ? double(collector->runs) : 1) * bytes();
   }
   double layers = layersOfTurn(l2Bytes);
   // What is quantised was in 16 bits before.
   double input = isUnquantised() ? 0 : 2.0 * m * k;
-  return ownsInput() ? layers * (input + bytes())
-                     : input + bytes() + (layers - 1) * bytesOf(type) * n * k;
+  return collector && collector->ownsInputs
+             ? layers * (input + bytes())
+             : input + bytes() + (layers - 1) * bytesOf(type) * n * k;
 }
 
 namespace {
 /// One file as rows of named fields.
 class Table {
 public:
-  Table(SourceFile file, llvm::raw_ostream &errors)
-      : file(std::move(file)), errors(errors) {
+  Table(SourceFile file, const Engines &engines, llvm::raw_ostream &errors)
+      : file(std::move(file)), engines(engines), errors(errors) {
     this->file.text().split(lines, '\n');
   }
   FailureOr<std::vector<MeasuredRow>> read();
@@ -175,6 +178,7 @@ private:
   llvm::LogicalResult count(StringRef name, int64_t &value);
 
   SourceFile file;
+  const Engines &engines;
   SmallVector<StringRef, 0> lines;
   llvm::raw_ostream &errors;
   llvm::StringMap<int> columns;
@@ -250,6 +254,7 @@ llvm::LogicalResult Table::readShape(MeasuredRow &row) {
   if (has("k")) {
     row.isLayer = has("gemm_dtype");
     row.isBatched = field({"table"}).contains("batched");
+    row.collector = collectorOf(row, engines);
     return llvm::success(succeeded(count("m", row.m)) &&
                          succeeded(count("n", row.n)) &&
                          succeeded(count("k", row.k)));
@@ -263,12 +268,12 @@ llvm::LogicalResult Table::readShape(MeasuredRow &row) {
     return llvm::failure();
   }
   row.kvHeads = row.kvHeads == 0 ? row.heads : row.kvHeads;
-  // One token of a prompt is a prefill step, but in vLLM, which tells decode by
-  // its one token (split_decodes_and_prefills).
-  bool isDecode =
-      row.newTokens == 1 && (row.past > 0 || row.engine() == "vllm");
-  row.kind = isDecode ? Measurement::Decode : Measurement::Prefill;
-  row.rotates = row.engine() != "vllm" && row.engine() != "sglang";
+  row.kind = Measurement::Prefill;
+  row.collector = collectorOf(row, engines);
+  bool decodesOne = row.collector && row.collector->decodesOne;
+  if (row.newTokens == 1 && (row.past > 0 || decodesOne)) {
+    row.kind = Measurement::Decode;
+  }
   return llvm::success();
 }
 
@@ -306,25 +311,23 @@ llvm::LogicalResult Table::readRow(unsigned number, MeasuredRow &row) {
   return llvm::failure();
 }
 
-/// For one month the collector of SGLang swept windows and handed the layer 0
-/// as a window where it meant none: each query saw its own key alone
-/// (aiconfigurator collector/sglang/collect_attn.py, commit f027123 of June
-/// 2026 until e23be5a of July: `layer.sliding_window_size = window_size`; their
-/// times grow with the tokens, not with their square). Chips that were timed
-/// before have no rows with windows of that version.
-static void correctWindows(std::vector<MeasuredRow> &rows) {
-  constexpr StringLiteral kVersion = "sglang 0.5.10";
-  std::set<std::string> swept;
+/// Rows that say a window which was not the one that ran say that one.
+static void correct(std::vector<MeasuredRow> &rows,
+                    const Correction &correction) {
+  auto isMeant = [&](const MeasuredRow &row) {
+    return nameOf(row.kind) == correction.measurement &&
+           correction.scope.holds(row.source, "", row.type);
+  };
+  std::set<std::string> swept; // chips
   for (const MeasuredRow &row : rows) {
-    if (row.kind == Measurement::Prefill && row.source == kVersion &&
-        row.window > 0) {
+    if (isMeant(row) && row.window != correction.windowSaid) {
       swept.insert(row.chip);
     }
   }
   for (MeasuredRow &row : rows) {
-    if (row.kind == Measurement::Prefill && row.source == kVersion &&
-        row.window == 0 && swept.count(row.chip)) {
-      row.window = 1;
+    if (isMeant(row) && row.window == correction.windowSaid &&
+        (!correction.isSwept || swept.count(row.chip))) {
+      row.window = correction.windowMeant;
     }
   }
 }
@@ -344,15 +347,18 @@ FailureOr<std::vector<MeasuredRow>> Table::read() {
     }
     rows.push_back(std::move(row));
   }
-  correctWindows(rows);
+  for (const Correction &correction : engines.corrections) {
+    correct(rows, correction);
+  }
   return rows;
 }
 
 FailureOr<std::vector<MeasuredRow>>
-modelc::readMeasurements(StringRef path, llvm::raw_ostream &errors) {
+modelc::readMeasurements(StringRef path, const Engines &engines,
+                         llvm::raw_ostream &errors) {
   FailureOr<SourceFile> file = SourceFile::read(path, errors);
   if (failed(file)) {
     return llvm::failure();
   }
-  return Table(std::move(*file), errors).read();
+  return Table(std::move(*file), engines, errors).read();
 }

@@ -1,6 +1,6 @@
-//===- EngineLayers.cpp - What layers of engines take beyond kernels ------===//
+//===- Layers.cpp - What layers of engines take beyond kernels ------===//
 
-#include "lib/Driver/Bench/EngineLayers.h"
+#include "lib/Engines/Layers.h"
 
 using namespace mlir;
 using namespace modelc;
@@ -15,24 +15,29 @@ Target modelc::asAlone(Target target) {
   return target;
 }
 
-bool modelc::isOfLibrary(const MeasuredRow &row, const Target &target) {
-  return row.isLayer && row.isUnquantised() && target.launch.libraryGap > 0;
+LayerHabits::LayerHabits(const MeasuredRow &row, const Target &target,
+                         const Engines &engines)
+    : launch(firstOf(engines.launches, row.source, target.identity.family,
+                     row.type)),
+      layer(firstOf(engines.layers, row.source, target.identity.family,
+                    row.type)) {
+  startsEarly = row.isLayer && layer && layer->startsEarly;
+  scalesTensor = row.isLayer && layer && layer->scalesTensor;
+  isOfLibrary = row.isLayer && row.isUnquantised() && libraryGap() > 0;
 }
 
 Target modelc::asEnginesRun(const MeasuredRow &row, Target target,
-                            const EngineKernels *engine) {
+                            const LayerHabits &habits,
+                            const EngineLinear *engine) {
   if (engine && !engine->instructions.empty()) {
     llvm::erase_if(target.mma, [&](const MmaRow &mma) {
       return !llvm::is_contained(engine->instructions, mma.name);
     });
   }
-  if (engine && !engine->tiles.empty()) {
-    target.habits = {engine->interleaves, engine->resultPiece, engine->turns};
-  }
   Launch &launch = target.launch;
-  double gap = row.startsEarly()          ? launch.gap
-               : isOfLibrary(row, target) ? launch.libraryGap
-                                          : launch.engineGap;
+  double gap = habits.startsEarly   ? launch.gap
+               : habits.isOfLibrary ? habits.libraryGap()
+                                    : habits.gap();
   if ((row.isLayer || isAttention(row)) && gap > 0) {
     launch.gap = gap;
     launch.workgroup = 0; // theirs go on from tile to tile
@@ -52,31 +57,32 @@ static double secondsOfRead(const Target &target) {
   return target.memory.latencyClocks / target.clock.boostHz;
 }
 
-/// Whether the source of the row begins with one of the names.
-static bool isFrom(const MeasuredRow &row, ArrayRef<std::string> names) {
-  return llvm::any_of(names, [&](StringRef name) {
-    return StringRef(row.source).starts_with(name);
-  });
-}
-
 /// From `least` to `most`; a most of 0 is none.
 static bool isWithin(int64_t number, int64_t least, int64_t most) {
   return number >= least && (most == 0 || number <= most);
 }
 
+/// Whether the row of a file is for the heads, and the window, of a measured
+/// one.
+static bool isForHeads(const EngineAttention &engine, const MeasuredRow &row) {
+  bool isInGroups =
+      row.heads > (engine.leastGroup - 1) * row.kvHeads &&
+      (engine.mostGroup == 0 || row.heads <= engine.mostGroup * row.kvHeads);
+  return isInGroups &&
+         isWithin(row.headDim, engine.leastColumns, engine.mostColumns) &&
+         (!engine.windowed || row.window > 0) &&
+         (!engine.seesAll || row.seesAll());
+}
+
 const EngineAttention *modelc::attentionOf(const MeasuredRow &row,
-                                           const Target &target) {
+                                           const Target &target,
+                                           const Engines &engines) {
   StringRef phase = row.kind == Measurement::Prefill ? "prefill" : "decode";
-  for (const EngineAttention &engine : target.attentionEngines) {
+  for (const EngineAttention &engine : engines.attentions) {
     if (isAttention(row) && engine.phase == phase &&
-        isFrom(row, engine.names) &&
+        engine.scope.holds(row.source, target.identity.family, row.type) &&
         llvm::is_contained(engine.caches, row.cacheType) &&
-        (engine.types.empty() || llvm::is_contained(engine.types, row.type)) &&
-        isWithin(row.headDim, engine.leastColumns, engine.mostColumns) &&
-        (engine.mostGroup == 0 ||
-         row.heads <= engine.mostGroup * row.kvHeads) &&
-        (!engine.windowed || row.window > 0) &&
-        (!engine.seesAll || row.seesAll())) {
+        isForHeads(engine, row)) {
       return &engine;
     }
   }
@@ -148,16 +154,13 @@ void Attending::decode() {
 }
 
 /// Of a kernel with a head of queries in each workgroup: as many as all units
-/// can share, none with less than a turn of its loop, in which 1024 threads
-/// read 8 times 16 bytes of keys in 16 bits (TensorRT-LLM
-/// decoderMaskedMultiheadAttentionLaunch.h: multi_block_grid_setup).
+/// can share, none with less than a turn of its loop.
 double Attending::partsOf(double groups) const {
   auto units = double(target.execution.units), keys = double(row.keysSeen());
   double most = mostTiles, fit = 0;
   if (engine.isEach) {
-    constexpr double kNumbersOfTurn = 1024 * 8 * 16 / 2;
     double columns = double(llvm::PowerOf2Ceil(row.headDim));
-    most = std::ceil(keys * columns / kNumbersOfTurn);
+    most = std::ceil(keys * columns / double(engine.partNumbers));
     fit = std::ceil(units / groups);
   } else {
     fit = std::floor(double(engine.mostRounds) * units / groups);
@@ -220,15 +223,15 @@ double Attending::secondsOfJoining() const {
 
 /// In place of what ours take that attend and join.
 static double secondsOfAttending(const EngineAttention &engine,
+                                 const LayerHabits &habits,
                                  const MeasuredRow &row, const StepCost &step,
                                  const Target &target) {
   if (StringRef(step.label).ends_with("combine")) {
     return -step.cost.expectation.seconds;
   }
-  const Launch &launch = target.launch;
   Attending attending(engine, row, target);
-  bool isEarly = engine.startsEarly && launch.libraryGap > 0;
-  return (isEarly ? launch.libraryGap : target.startSeconds()) +
+  bool isEarly = engine.startsEarly && habits.libraryGap() > 0;
+  return (isEarly ? habits.libraryGap() : target.startSeconds()) +
          std::max(attending.secondsOfTurns(), attending.secondsOfKeys()) +
          attending.secondsOfJoining() - step.cost.expectation.seconds;
 }
@@ -248,12 +251,13 @@ static double secondsOfAppend(const EngineAttention &engine,
 }
 
 double modelc::secondsOfEngine(const EngineAttention &engine,
+                               const LayerHabits &habits,
                                const MeasuredRow &row, const StepCost &step,
                                const Target &target) {
   if (StringRef(step.label).ends_with("append")) {
     return secondsOfAppend(engine, row, step, target);
   }
-  return secondsOfAttending(engine, row, step, target);
+  return secondsOfAttending(engine, habits, row, step, target);
 }
 
 StringRef modelc::limitOfEngine(const EngineAttention &engine,
@@ -264,20 +268,22 @@ StringRef modelc::limitOfEngine(const EngineAttention &engine,
                                            : "its engine's workgroups";
 }
 
-double modelc::secondsOfPulling(const MeasuredRow &row, const StepCost &step,
+double modelc::secondsOfPulling(const LayerHabits &habits,
+                                const MeasuredRow &row, const StepCost &step,
                                 const Target &target) {
   bool isInTwo = StringRef(step.cost.name).contains("in_two");
   if (row.kind != Measurement::AllReduce || row.devices == 2 || !isInTwo ||
-      !target.link.enginesPull) {
+      !habits.launch || !habits.launch->pulls) {
     return 0;
   }
   constexpr double kSteps = 2;
   return kSteps * (target.link.messageLatency + secondsOfRead(target));
 }
 
-double modelc::secondsOfTensorScale(const MeasuredRow &row,
+double modelc::secondsOfTensorScale(const LayerHabits &habits,
+                                    const MeasuredRow &row,
                                     const Target &target) {
-  if (!row.isLayer || row.type != "fp8" || row.engine() != "trtllm") {
+  if (!habits.scalesTensor) {
     return 0;
   }
   double bytes = 2.0 * double(row.m) * double(row.k);
@@ -285,47 +291,50 @@ double modelc::secondsOfTensorScale(const MeasuredRow &row,
          bytes / (target.memory.bandwidth * target.efficiency.read);
 }
 
-double modelc::secondsOfRounding(const EngineKernels &engine,
+double modelc::secondsOfRounding(const EngineLinear &engine,
+                                 const LayerHabits &habits,
                                  const MeasuredRow &row, const StepCost &step,
                                  const Target &target) {
-  if (engine.quantise.empty() || !StringRef(step.label).ends_with("quantise")) {
+  if (engine.cut.quantise.empty() || !habits.launch ||
+      !StringRef(step.label).ends_with("quantise")) {
     return 0;
   }
-  double clocks = double(row.m) * double(row.k) * target.launch.engineRounding /
+  double clocks = double(row.m) * double(row.k) * habits.launch->rounding /
                   double(target.execution.units);
   double rounded = target.startSeconds() + clocks / target.clock.boostHz;
   return std::max(0.0, rounded - step.cost.expectation.seconds);
 }
 
-double modelc::secondsOfAdding(const EngineKernels &engine,
+double modelc::secondsOfAdding(const EngineLinear &engine,
                                const MeasuredRow &row, const StepCost &step) {
   constexpr double kResult = 2; // bytes
   double bytes =
-      double(row.m) * double(row.n) * kResult * double(engine.leastParts);
+      double(row.m) * double(row.n) * kResult * double(engine.cut.leastParts);
   return engine.join + bytes / engine.addRate - step.cost.expectation.seconds;
 }
 
-std::vector<EngineKernels> modelc::enginesOf(const MeasuredRow &row,
-                                             const Target &target) {
-  std::vector<EngineKernels> engines;
-  for (const EngineKernels &engine : target.engines) {
-    bool isCalled = engine.names.empty() || isFrom(row, engine.names);
+std::vector<EngineLinear> modelc::linearsOf(const MeasuredRow &row,
+                                            const Target &target,
+                                            const Engines &engines) {
+  std::vector<EngineLinear> linears;
+  for (const EngineLinear &engine : engines.linears) {
     bool isForShape = isWithin(row.m, engine.leastRows, engine.mostRows) &&
                       isWithin(row.n, engine.leastColumns, engine.mostColumns);
-    if (row.kind != Measurement::Linear || row.type != engine.type ||
-        !isCalled || !isForShape) {
+    if (row.kind != Measurement::Linear || !isForShape ||
+        !engine.scope.holds(row.source, target.identity.family, row.type)) {
       continue;
     }
     if (engine.addRate <= 0) {
-      engines.push_back(engine);
+      linears.push_back(engine);
       continue;
     }
     // What adds parts is not of ours, so that the cost cannot choose their
     // number.
-    for (int64_t parts = 1; parts <= engine.mostParts; parts *= 2) {
-      engines.push_back(engine);
-      engines.back().leastParts = engines.back().mostParts = parts;
+    for (int64_t parts = 1; parts <= engine.cut.mostParts; parts *= 2) {
+      linears.push_back(engine);
+      LinearCut &cut = linears.back().cut;
+      cut.leastParts = cut.mostParts = parts;
     }
   }
-  return engines;
+  return linears;
 }

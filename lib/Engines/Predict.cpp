@@ -1,12 +1,10 @@
 //===- Predict.cpp - Times of measured kernels from their schedules -------===//
 
-#include "lib/Driver/Bench/Predict.h"
+#include "lib/Engines/Predict.h"
 
 #include "dialects/Schedule/Schedule.h"
 #include "lib/Cost/Cost.h"
-#include "lib/Driver/Bench/EngineLayers.h"
-#include "lib/Driver/Registration.h"
-#include "lib/Driver/Stages.h"
+#include "lib/Engines/Layers.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/Support/MathExtras.h"
@@ -21,23 +19,27 @@ class ShapePredictor {
 public:
   /// Linears are cut as the kernels of `engine` are; null: as ours.
   ShapePredictor(MutableArrayRef<RowPrediction> rows, const Target &target,
-                 const EngineKernels *engine)
-      : rows(rows), first(*rows.front().row), engine(engine),
-        attention(attentionOf(first, target)),
-        target(asEnginesRun(first, target, engine)),
+                 const Engines &engines, const Lowering &lowering,
+                 const EngineLinear *engine)
+      : rows(rows), first(*rows.front().row), lowering(lowering),
+        engine(engine), attention(attentionOf(first, target, engines)),
+        habits(first, target, engines),
+        target(asEnginesRun(first, target, habits, engine)),
         alone(asAlone(this->target)) {}
   void run();
 
 private:
-  CompileOptions optionsOfAll() const;
+  ServedSizes sizesOfAll() const;
   void predict(ModuleOp module, PlanCoster &plans, RowPrediction &prediction);
   void predictCollective(RowPrediction &prediction);
   Bindings bindingsOf(const MeasuredRow &row) const;
 
   MutableArrayRef<RowPrediction> rows;
   const MeasuredRow &first;
-  const EngineKernels *engine;
+  const Lowering &lowering;
+  const EngineLinear *engine;
   const EngineAttention *attention; ///< null: nothing is known of it
+  const LayerHabits habits;
   const Target target, alone;
   /// The first message since it was cleared: the reason of a row, not of the
   /// run.
@@ -48,25 +50,20 @@ private:
 /// Tokens in a page of the cache, as graphOf builds it.
 static constexpr int64_t kPage = 64;
 
-CompileOptions ShapePredictor::optionsOfAll() const {
-  CompileOptions options;
-  options.emit = Stage::Schedule;
-  options.target = target.identity.name;
-  options.engine = engine;
-  options.workload = {1, 1, 1};
-  RequestShape &workload = options.workload;
+ServedSizes ShapePredictor::sizesOfAll() const {
+  ServedSizes sizes;
   for (const RowPrediction &prediction : rows) {
     const MeasuredRow &row = *prediction.row;
-    workload.batch =
-        std::max(workload.batch, isAttention(row) ? row.sequences : row.rows());
+    sizes.sequences = std::max(sizes.sequences,
+                               isAttention(row) ? row.sequences : row.rows());
     // Kernels serve the tokens of all sequences of a prefill step.
-    workload.inputLength =
-        std::max({workload.inputLength, row.past + row.newTokens,
+    sizes.tokens =
+        std::max({sizes.tokens, row.past + row.newTokens,
                   row.kind == Measurement::Prefill ? row.rows() : int64_t(1)});
     workload.maxBatchedTokens =
         std::max(workload.maxBatchedTokens, workload.inputLength);
   }
-  return options;
+  return sizes;
 }
 
 Bindings ShapePredictor::bindingsOf(const MeasuredRow &row) const {
@@ -134,20 +131,21 @@ void ShapePredictor::predict(ModuleOp module, PlanCoster &plans,
   for (const StepCost &step : cost->steps) {
     const Estimate &expectation = step.cost.expectation;
     prediction.seconds +=
-        expectation.seconds + secondsOfPulling(*prediction.row, step, target);
+        expectation.seconds +
+        secondsOfPulling(habits, *prediction.row, step, target);
     bool isFirst = &step == &cost->steps.front();
     if (engine) {
       prediction.seconds +=
-          secondsOfRounding(*engine, *prediction.row, step, target);
+          secondsOfRounding(*engine, habits, *prediction.row, step, target);
     }
     if (engine && engine->addRate > 0 && !isFirst) {
       prediction.seconds += secondsOfAdding(*engine, *prediction.row, step);
     } else if (attention) {
       prediction.seconds +=
-          secondsOfEngine(*attention, *prediction.row, step, target);
-    } else if (isOfLibrary(*prediction.row, target) && !isFirst) {
+          secondsOfEngine(*attention, habits, *prediction.row, step, target);
+    } else if (habits.isOfLibrary && !isFirst) {
       // What adds parts is no linear: it follows when they are stored.
-      prediction.seconds += target.launch.engineGap - target.launch.libraryGap;
+      prediction.seconds += habits.gap() - habits.libraryGap();
     }
     prediction.kernels +=
         (prediction.kernels.empty() ? "" : " + ") +
@@ -162,8 +160,8 @@ void ShapePredictor::predict(ModuleOp module, PlanCoster &plans,
     prediction.limit = limitOfEngine(*attention, *prediction.row, target).str();
   }
   prediction.seconds += secondsOfReplay(*prediction.row, target) +
-                        secondsOfTensorScale(*prediction.row, target);
-  prediction.library = engine      ? engine->name
+                        secondsOfTensorScale(habits, *prediction.row, target);
+  prediction.library = engine      ? engine->library
                        : attention ? first.engine().str()
                                    : "";
 }
@@ -189,9 +187,7 @@ void ShapePredictor::run() {
     }
     return;
   }
-  DialectRegistry registry;
-  registerEverything(registry);
-  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  MLIRContext context(lowering.dialects, MLIRContext::Threading::DISABLED);
   context.loadAllAvailableDialects();
   ScopedDiagnosticHandler keep(&context, [&](Diagnostic &diagnostic) {
     why = why.empty() ? diagnostic.str() : why;
@@ -201,7 +197,8 @@ void ShapePredictor::run() {
       graphOf(first, attention && attention->narrows, &context);
   FailureOr<OwningOpRef<ModuleOp>> module = failure();
   if (graph) {
-    module = lowerToFinalSchedule(*graph, target, optionsOfAll());
+    module = lowering.lower(*graph, target, sizesOfAll(),
+                            engine ? &engine->cut : nullptr);
   }
   if (failed(module)) {
     for (RowPrediction &prediction : rows) {
@@ -217,13 +214,14 @@ void ShapePredictor::run() {
 }
 
 /// The rows of one shape by whichever library is the fastest at each.
-static void predictShape(ArrayRef<RowPrediction *> rows, const Target &target) {
-  auto predictAs = [&](const EngineKernels *engine) {
+static void predictShape(ArrayRef<RowPrediction *> rows, const Target &target,
+                         const Engines &engines, const Lowering &lowering) {
+  auto predictAs = [&](const EngineLinear *engine) {
     SmallVector<RowPrediction> ofEngine;
     for (const RowPrediction *row : rows) {
       ofEngine.emplace_back().row = row->row;
     }
-    ShapePredictor(ofEngine, target, engine).run();
+    ShapePredictor(ofEngine, target, engines, lowering, engine).run();
     for (auto [best, other] : llvm::zip_equal(rows, ofEngine)) {
       bool isFirst = best->seconds == 0;
       if (isFirst || (other.seconds > 0 && other.seconds < best->seconds)) {
@@ -231,11 +229,12 @@ static void predictShape(ArrayRef<RowPrediction *> rows, const Target &target) {
       }
     }
   };
-  std::vector<EngineKernels> engines = enginesOf(*rows.front()->row, target);
-  if (engines.empty()) {
+  std::vector<EngineLinear> linears =
+      linearsOf(*rows.front()->row, target, engines);
+  if (linears.empty()) {
     predictAs(nullptr);
   }
-  for (const EngineKernels &engine : engines) {
+  for (const EngineLinear &engine : linears) {
     predictAs(&engine);
   }
 }
@@ -254,34 +253,48 @@ double modelc::matrixPeak(StringRef type, const Target &target) {
   return peak;
 }
 
+/// The number of a row among all, or -1 of null.
+template <typename Row>
+static std::string numberOf(const Row *row, const std::vector<Row> &rows) {
+  return " " + std::to_string(row ? row - rows.data() : -1);
+}
+
 /// Rows of one key have the same kernels and follow each other alike.
-static std::string keyOf(const MeasuredRow &row, const Target &target) {
-  const EngineAttention *engine = attentionOf(row, target);
-  auto number = engine ? engine - target.attentionEngines.data() : -1;
+static std::string keyOf(const MeasuredRow &row, const Target &target,
+                         const Engines &engines) {
+  LayerHabits habits(row, target, engines);
   std::string libraries = row.engine().str();
-  for (const EngineKernels &library : enginesOf(row, target)) {
-    libraries += " " + library.name + " " + std::to_string(library.leastRows);
+  for (const EngineLinear &library : linearsOf(row, target, engines)) {
+    libraries +=
+        " " + library.library + " " + std::to_string(library.leastRows);
   }
-  return row.chip + " " + row.shape() + " " + std::to_string(number) +
-         libraries + (row.startsEarly() ? " early" : "");
+  return row.chip + " " + row.shape() +
+         numberOf(attentionOf(row, target, engines), engines.attentions) +
+         numberOf(habits.launch, engines.launches) +
+         numberOf(habits.layer, engines.layers) + libraries;
 }
 
 std::vector<RowPrediction> modelc::predict(ArrayRef<MeasuredRow> rows,
-                                           const Machines &machines) {
+                                           const Machines &machines,
+                                           const Engines &engines,
+                                           const Lowering &lowering) {
   std::vector<RowPrediction> predictions(rows.size());
   std::map<std::string, std::vector<RowPrediction *>> shapes;
   for (auto [row, prediction] : llvm::zip_equal(rows, predictions)) {
     prediction.row = &row;
     prediction.reason = row.reasonAgainst();
     if (prediction.reason.empty()) {
-      shapes[keyOf(row, machines.at(row.machine()))].push_back(&prediction);
+      const Target &target = machines.at(row.machine());
+      shapes[keyOf(row, target, engines)].push_back(&prediction);
     }
   }
   llvm::DefaultThreadPool pool;
   for (auto &entry : shapes) {
     ArrayRef<RowPrediction *> ofShape = entry.second;
     const Target &target = machines.at(ofShape.front()->row->machine());
-    pool.async([ofShape, &target] { predictShape(ofShape, target); });
+    pool.async([ofShape, &target, &engines, &lowering] {
+      predictShape(ofShape, target, engines, lowering);
+    });
   }
   pool.wait();
   return predictions;

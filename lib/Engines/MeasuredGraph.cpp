@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "lib/Driver/Bench/Measured.h"
+#include "lib/Engines/Measured.h"
 
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -107,7 +107,7 @@ static std::string embedded(StringRef name, int64_t columns) {
 static std::string append(const MeasuredRow &row, StringRef cache,
                           bool narrows) {
   int64_t columns = row.heads * row.headDim;
-  if (row.rotates) {
+  if (row.rotates()) {
     return formatv(
                R"(
     %q, %new = model.rope_append %x, %c, %batch{3} theta 1.0e4 : tensor<?x{0}xbf16>, {1}{4} -> tensor<?x{2}x{5}>)",
@@ -129,7 +129,7 @@ static std::string attention(const MeasuredRow &row, bool narrows) {
               row.kvHeads, row.headDim, isNarrow ? "f8E4M3FN" : "bf16")
           .str();
   std::string inputs = embedded("start", columns);
-  if (!row.rotates) {
+  if (!row.rotates()) {
     inputs += embedded("q", columns) + embedded("k", row.kvHeads * row.headDim);
   }
   narrows = narrows || !row.isUnquantised();
@@ -158,7 +158,7 @@ static std::string attention(const MeasuredRow &row, bool narrows) {
               columns, inputs, made, cache, append(row, cache, narrows),
               narrows ? " scaled %qs" : "", window,
               narrows ? ", tensor<1xf32>" : "",
-              narrows && row.rotates ? "f8E4M3FN" : "bf16")
+              narrows && row.rotates() ? "f8E4M3FN" : "bf16")
           .str();
   StringRef phase = row.kind == Measurement::Prefill ? "prefill" : "decode";
   return around("", phase, row.headColumns(), columns, body);

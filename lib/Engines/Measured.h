@@ -13,10 +13,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef MODELC_LIB_DRIVER_BENCH_MEASURED_H
-#define MODELC_LIB_DRIVER_BENCH_MEASURED_H
+#ifndef LIB_ENGINES_MEASURED_H
+#define LIB_ENGINES_MEASURED_H
 
-#include "lib/Support/Support.h"
+#include "lib/Engines/Engines.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include <string>
@@ -42,12 +42,9 @@ struct MeasuredRow {
   /// Of attention: new tokens of each sequence, tokens before them.
   int64_t sequences = 0, newTokens = 0, past = 0;
   int64_t heads = 0, kvHeads = 0, headDim = 0, window = 0;
-  /// Of attention: its layer rotates queries and keys itself. In vLLM and
-  /// SGLang the model has done so (collectors of aiconfigurator commit
-  /// 095f58a).
-  bool rotates = true;
   int64_t devices = 1, elements = 0; ///< of an all-reduce, for each device
   double seconds = 0;
+  const Collector *collector = nullptr; ///< who timed it, of the given engines
 
   /// The target's own name: the chip's without a form factor behind a "_".
   std::string machine() const {
@@ -76,21 +73,23 @@ struct MeasuredRow {
   bool seesAll() const { return window == 0 || past + newTokens <= window; }
   /// Of attention: keys and values that `heads` heads see.
   double cacheBytes(int64_t heads) const;
+  /// Of attention: its layer rotates queries and keys itself.
+  bool rotates() const { return !collector || !collector->isRotated; }
   /// Layers that run in turn before the same one comes again, of a linear of an
-  /// engine, and whether each has an input of its own.
+  /// engine.
   double layersOfTurn(double l2Bytes) const;
-  bool ownsInput() const { return engine() == "sglang"; }
-  /// Whether its engine launches each kernel before the one before it is over:
-  /// DeepGEMM and FlashInfer in SGLang (github.com/sgl-project/sglang pull
-  /// 23979).
-  bool startsEarly() const;
   /// Bytes that are read or written until the same launch comes again.
   double bytesOfTurn(double l2Bytes) const;
 };
 
-/// The rows of a file. A mistake is a message at its place on `errors`.
+/// Who has timed rows like this one, or null.
+const Collector *collectorOf(const MeasuredRow &row, const Engines &engines);
+
+/// The rows of a file, as what they are where `engines` corrects what they say.
+/// A mistake is a message at its place on `errors`.
 llvm::FailureOr<std::vector<MeasuredRow>>
-readMeasurements(llvm::StringRef path, llvm::raw_ostream &errors);
+readMeasurements(llvm::StringRef path, const Engines &engines,
+                 llvm::raw_ostream &errors);
 
 /// A module with one graph that holds the op of a row; its label is `kSubject`
 /// or begins with it. `narrows`: queries are rounded to the type of the cache
@@ -101,4 +100,4 @@ inline constexpr llvm::StringLiteral kSubject = "subject";
 
 } // namespace modelc
 
-#endif // MODELC_LIB_DRIVER_BENCH_MEASURED_H
+#endif // LIB_ENGINES_MEASURED_H
