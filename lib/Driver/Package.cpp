@@ -165,6 +165,47 @@ int modelc::writePackageOf(ModuleOp module, const ModelFacts &model,
 // Explain
 //===----------------------------------------------------------------------===//
 
+/// Whether the file says all of what it should.
+static bool readFields(const Node &root, CompileOptions &options,
+                       ModelFacts &model) {
+  bool complete = true;
+  auto text = [&](llvm::StringRef key, std::string &to) {
+    const Node *node = root.find(key);
+    complete &= node && node->isString();
+    to = complete ? node->string : "";
+  };
+  auto number = [&](llvm::StringRef key, auto &to) {
+    const Node *node = root.find(key);
+    complete &= node && node->isInteger() && node->integer > 0;
+    to = complete ? node->integer : 0;
+  };
+  auto format = [&](llvm::StringRef key, std::string &to) {
+    text(key, to);
+    complete &= model::findFormat(to) != nullptr;
+  };
+  auto size = [&](llvm::StringRef key, int64_t &to) {
+    number(key, to);
+    complete &= to <= model::kLargestSize;
+  };
+  text("target", options.target);
+  text("targets_dir", options.targetsDirectory);
+  format("weights", options.weights);
+  text("activations", options.activations);
+  format("kv", options.cache);
+  format("queries", options.queries);
+  text("price", options.priceBasis);
+  size("tp", options.tensorParallel);
+  size("isl", options.workload.inputLength);
+  size("osl", options.workload.outputLength);
+  size("batch", options.workload.batch);
+  size("max_batched_tokens", options.workload.maxBatchedTokens);
+  size("page", model.pageSize);
+  size("max_tp", model.maxTensorParallel);
+  number("weight_bytes", model.weightBytes);
+  number("cache_bytes_per_token", model.cacheBytesPerToken);
+  return complete;
+}
+
 /// The options that a package was compiled with, and its model.
 static FailureOr<std::pair<CompileOptions, ModelFacts>>
 readCompilation(llvm::StringRef folder, llvm::raw_ostream &errors) {
@@ -181,39 +222,7 @@ readCompilation(llvm::StringRef folder, llvm::raw_ostream &errors) {
   }
   CompileOptions options;
   ModelFacts model;
-  bool complete = true;
-  auto text = [&](llvm::StringRef key, std::string &to) {
-    const Node *node = root->find(key);
-    complete &= node && node->isString();
-    to = complete ? node->string : "";
-  };
-  auto number = [&](llvm::StringRef key, auto &to) {
-    const Node *node = root->find(key);
-    complete &= node && node->isInteger() && node->integer > 0;
-    to = complete ? node->integer : 0;
-  };
-  text("target", options.target);
-  text("targets_dir", options.targetsDirectory);
-  text("weights", options.weights);
-  text("activations", options.activations);
-  text("kv", options.cache);
-  text("queries", options.queries);
-  complete = complete && model::findFormat(options.weights) &&
-             model::findFormat(options.cache);
-  text("price", options.priceBasis);
-  auto size = [&](llvm::StringRef key, int64_t &to) {
-    number(key, to);
-    complete &= to <= model::kLargestSize;
-  };
-  size("tp", options.tensorParallel);
-  size("isl", options.workload.inputLength);
-  size("osl", options.workload.outputLength);
-  size("batch", options.workload.batch);
-  size("max_batched_tokens", options.workload.maxBatchedTokens);
-  size("page", model.pageSize);
-  size("max_tp", model.maxTensorParallel);
-  number("weight_bytes", model.weightBytes);
-  number("cache_bytes_per_token", model.cacheBytesPerToken);
+  const bool complete = readFields(*root, options, model);
   const Node *sets = root->find("set");
   if (!complete || !sets || !sets->isArray() ||
       !llvm::all_of(sets->items,

@@ -161,26 +161,15 @@ KernelOp kernels::asScheduled(KernelOp kernel, const LinearTile &tile) {
     kernel.setSlots(tile.slots);
   }
   if (tile.workgroupsOfUnit) {
-<<<<<<< HEAD
     kernel.setWorkgroupsOfUnit(tile.workgroupsOfUnit);
-=======
-    kernel->setAttr("workgroups_of_unit",
-                    builder.getI64IntegerAttr(tile.workgroupsOfUnit));
   }
   if (tile.turns > 1) {
-    kernel->setAttr("turns", builder.getI64IntegerAttr(tile.turns));
+    kernel.setTurns(tile.turns);
   }
   if (tile.resultPiece) {
-    kernel->setAttr("result_piece",
-                    builder.getI64IntegerAttr(tile.resultPiece));
+    kernel.setResultPiece(tile.resultPiece);
   }
-  if (tile.copiesFirst) {
-    kernel->setAttr("copies_first", builder.getUnitAttr());
-  }
-  if (tile.splits > 1) {
-    kernel->setAttr("ordered", builder.getUnitAttr());
->>>>>>> 5d6976f ([Engines, Kernels, Cost, Hardware, Support] How engines and libraries run layers is data beside machines (NFC))
-  }
+  kernel.setCopiesFirst(tile.copiesFirst);
   kernel.setOrdered(tile.splits > 1);
   if (tile.groupRows) {
     kernel.getGrid().setOrder(ArrayRef<int64_t>{1, tile.groupRows});
