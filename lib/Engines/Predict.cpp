@@ -60,8 +60,6 @@ ServedSizes ShapePredictor::sizesOfAll() const {
     sizes.tokens =
         std::max({sizes.tokens, row.past + row.newTokens,
                   row.kind == Measurement::Prefill ? row.rows() : int64_t(1)});
-    workload.maxBatchedTokens =
-        std::max(workload.maxBatchedTokens, workload.inputLength);
   }
   return sizes;
 }

@@ -19,7 +19,9 @@ Lowering modelc::loweringOfAll() {
     CompileOptions options;
     options.emit = Stage::Schedule;
     options.target = target.identity.name;
-    options.workload = {sizes.tokens, 1, sizes.sequences};
+    options.workload = {
+        sizes.tokens, 1, sizes.sequences,
+        std::max(sizes.tokens, RequestShape().maxBatchedTokens)};
     options.cut = cut;
     return lowerToFinalSchedule(graphs, target, options);
   };
