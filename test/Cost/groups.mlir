@@ -48,8 +48,8 @@ schedule.kernel @walk(%x: !schedule.buffer<?x64xf32>, %contexts: !schedule.buffe
 func.func @step(%tokens: index, %sequences: index, %longest: index)
     attributes {schedule.plan, arg_names = ["tokens", "sequences", "longest"]} {
   %x = schedule.alloc(%tokens) as workspace : !schedule.buffer<?x64xf32>
-  schedule.launch [@rows] (%x, %tokens) "rows" : !schedule.buffer<?x64xf32>, index
+  schedule.launch [@rows] (x = %x, m = %tokens) "rows" : !schedule.buffer<?x64xf32>, index
   %contexts = schedule.alloc(%sequences) as input : !schedule.buffer<?xi32>
-  schedule.launch [@walk] (%x, %contexts, %sequences, %longest) "walk" : !schedule.buffer<?x64xf32>, !schedule.buffer<?xi32>, index, index
+  schedule.launch [@walk] (x = %x, contexts = %contexts, sequences = %sequences, longest = %longest) "walk" : !schedule.buffer<?x64xf32>, !schedule.buffer<?xi32>, index, index
   return
 }
