@@ -26,8 +26,8 @@ static std::string wordsOf(StringRef source) {
 
 /// The name of the argument that the first launch passes the buffer as.
 static std::string firstUse(Value buffer) {
-  for (Operation *user : llvm::reverse(SmallVector<Operation *>(
-           buffer.getUsers().begin(), buffer.getUsers().end()))) {
+  SmallVector<Operation *> users(buffer.getUsers());
+  for (Operation *user : llvm::reverse(users)) {
     auto launch = dyn_cast<LaunchOp>(user);
     if (!launch) {
       continue;
