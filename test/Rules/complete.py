@@ -16,10 +16,9 @@ def read(root, pattern):
 
 def ops(text, bases):
     """(class, mnemonic, all of the definition) of every op in tablegen text."""
-    starts = list(re.finditer(rf'^def (\w+) : (?:{bases})<"(\w+)"', text, re.MULTILINE))
-    ends = [start.start() for start in starts[1:]] + [len(text)]
-    for start, end in zip(starts, ends):
-        yield start[1], start[2], text[start.start():end]
+    for start in re.finditer(rf'^def (\w+) : (?:{bases})<"(\w+)"(?:[^\n]*;$|.*?^}})', text,
+                             re.MULTILINE | re.DOTALL):
+        yield start[1], start[2], start[0]
 
 
 def body(text, signature):
