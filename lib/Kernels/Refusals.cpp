@@ -145,7 +145,10 @@ LogicalResult modelc::kernels::verifyWords(Operation *op,
   near.push_back(llvm::alignTo(columns, word));
   int64_t ranks =
       op->getParentOfType<model::GraphOp>().getRanks(model::Axis::Tensor);
-  bool isOfPart = readsPart(op) || llvm::any_of(op->getUsers(), readsPart);
+  // Users of the second of two joined ops read what both make.
+  Operation *maker =
+      isa<model::JoinedOp>(op->getParentOp()) ? op->getParentOp() : op;
+  bool isOfPart = readsPart(op) || llvm::any_of(maker->getUsers(), readsPart);
   bool isPart = ranks > 1 && isOfPart && columns * ranks % word == 0;
   model::Subject subject =
       isPart ? model::Subject::Ranks : model::Subject::Inputs;
