@@ -1,4 +1,4 @@
-"""digits.py BUILD_ROOT SCRATCH CLANG: only text for people cuts the digits of a number.
+"""digits.py BUILD_ROOT SCRATCH CLANG SOURCE_ROOT: only text for people cuts the digits of a number.
 
 What a machine reads again is printed by exactNumber of lib/Text. Object files tell with what a source prints numbers,
 whatever the types of its variables are called.
@@ -62,8 +62,11 @@ def planted(scratch, clang):
 
 
 def main():
-    build, scratch, clang = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3]
+    build, scratch, root = (pathlib.Path(sys.argv[at]) for at in (1, 2, 4))
+    clang = sys.argv[3]
     objects = [path for folder in ("lib", "dialects") for path in sorted((build / folder).rglob("*.cpp.o"))]
+    # A build folder keeps objects of sources that have moved.
+    objects = [path for path in objects if (root / source_of(build, path).removesuffix(".o")).is_file()]
     found = {source_of(build, path): sorted(what) for path, what in cutting(objects).items()}
     wrong = [f"{source}: prints numbers by {', '.join(what)}; take exactNumber of lib/Text"
              for source, what in found.items() if source not in FOR_PEOPLE | {HOME}]
