@@ -4,7 +4,7 @@
 #   %modelc, %modelc-opt   the tools          %targets    targets/ of the sources
 #   %src_root              the source tree    %build_root the build tree
 #   %nvcc, %cuobjdump      CUDA compiler, dump of its binaries   %clang  clang 22
-#                                           %shared     the folder of reference models
+#   %llvm_include          LLVM's headers   %shared     the folder of reference models
 # Features: `nvcc`, `cuobjdump`, `clang-amdgpu`, `clang-format`, `shared`, `install`, `dpkg-dev`, `zsh`,
 # `valgrind`.
 
@@ -71,6 +71,7 @@ if not os.path.exists(clang):
 if clang:
     config.available_features.add("clang-amdgpu")
     config.substitutions.append(("%clang", clang))
+config.substitutions.append(("%llvm_include", os.path.join(config.llvm_tools_dir, os.pardir, "include")))
 
 if os.path.exists(os.path.join(config.llvm_tools_dir, "clang-format")):
     config.available_features.add("clang-format")

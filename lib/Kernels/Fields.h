@@ -9,8 +9,8 @@
 //       Field{"table", &GatherShape::tableRows}, ...);
 //
 // From it follow what tells one kernel from another (`identityOf`) and what
-// `--kernels-build` reads. A struct with a field that its table lacks does not
-// compile.
+// `--kernels-build` reads. A table that lacks a field, or has one twice, does
+// not compile.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,6 +23,7 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -72,6 +73,26 @@ constexpr size_t memberCount() {
     return sizeof...(Initialisers);
   }
 }
+
+template <typename Owner, typename A, typename B>
+constexpr bool isOne(Field<Owner, A> a, Field<Owner, B> b) {
+  bool isNamedAlike = std::string_view(a.key) == b.key;
+  if constexpr (std::is_same_v<A, B>) {
+    return isNamedAlike || a.member == b.member;
+  }
+  return isNamedAlike;
+}
+
+template <typename First, typename... Rest>
+constexpr bool areDistinct(First first, Rest... rest) {
+  if constexpr (sizeof...(Rest) > 0) {
+    return !(isOne(first, rest) || ...) && areDistinct(rest...);
+  }
+  return true;
+}
+
+/// No table is made by a call of it, at compile time.
+void aMemberOrKeyStandsTwice();
 } // namespace detail
 
 /// The fields given, all that `T` has.
@@ -79,6 +100,9 @@ template <typename T, typename... Fields>
 constexpr std::tuple<Fields...> fieldsOf(Fields... fields) {
   static_assert(detail::memberCount<T>() == sizeof...(Fields),
                 "every member of the struct needs a row in its table");
+  if (!detail::areDistinct(fields...)) {
+    detail::aMemberOrKeyStandsTwice();
+  }
   return {fields...};
 }
 
