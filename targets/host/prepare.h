@@ -315,7 +315,7 @@ private:
   }
   /// Behind so many numbers of whole rows.
   int64_t endOf(int64_t count) const {
-    return source.isBlockScale && count
+    return source.isBlockScale && !source.group && count
                ? (rowOfScales(count / perRow() - 1) + 1) * perRow()
                : count;
   }
