@@ -45,11 +45,13 @@ bool modelc::model::isEightBit(Type elementType) {
 }
 
 int64_t modelc::model::getScaledBlock(Type scaleType) {
-  return formatOfScale(scaleType)->block;
+  const NumberFormat *format = formatOfScale(scaleType);
+  return format ? format->block : kScaledBlock;
 }
 
 int64_t modelc::model::getScaledRows(int64_t rows, Type scaleType) {
-  return formatOfScale(scaleType)->scaledRows(rows);
+  const NumberFormat *format = formatOfScale(scaleType);
+  return format ? format->scaledRows(rows) : rows;
 }
 
 bool modelc::model::hasFewBits(Type elementType) {

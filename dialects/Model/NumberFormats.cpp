@@ -2,6 +2,7 @@
 
 #include "dialects/Model/NumberFormats.h"
 
+#include "dialects/Model/Model.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -31,8 +32,8 @@ static constexpr NumberFormat kFormats[] = {
      .bits = 8,
      .element = of<Float8E4M3FNType>,
      .scale = of<Float32Type>,
-     .block = 128,
-     .blockRows = 128,
+     .block = kScaledGroup,
+     .blockRows = kScaledGroup,
      .uses = kWeights,
      .about =
          "e4m3 with a scale for each block of 128 x 128, of inputs of 128"},
@@ -40,14 +41,14 @@ static constexpr NumberFormat kFormats[] = {
      .bits = 8,
      .element = of<Float8E4M3FNType>,
      .scale = of<Float8E8M0FNUType>,
-     .block = 32,
+     .block = kScaledBlock,
      .uses = kWeights,
      .about = "e4m3 with a power of two for each block of 32"},
     {.name = "mxfp6",
      .bits = 6,
      .element = of<Float6E2M3FNType>,
      .scale = of<Float8E8M0FNUType>,
-     .block = 32,
+     .block = kScaledBlock,
      .takesBytes = true,
      .uses = kWeights,
      .about = "e2m3 with a scale for each block of 32"},
@@ -55,7 +56,7 @@ static constexpr NumberFormat kFormats[] = {
      .bits = 4,
      .element = of<Float4E2M1FNType>,
      .scale = of<Float8E8M0FNUType>,
-     .block = 32,
+     .block = kScaledBlock,
      .takesBytes = true,
      .uses = kWeights,
      .about = "e2m1 with a scale for each block of 32"},

@@ -1,8 +1,8 @@
 //===- NumberFormats.h - The formats of numbers that a model can have -----===//
 //
 // One row for each: what is multiplied, which numbers share a scale, where it
-// may stand. Flags, passes, reports and loaders read the table; a format is its
-// row here, the rows of instructions in target files, and its tests.
+// may stand. Flags, options of passes and the fit read the table; loaders and
+// manifests have names of their own yet.
 //
 //===----------------------------------------------------------------------===//
 
