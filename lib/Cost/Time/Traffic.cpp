@@ -19,6 +19,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 namespace modelc {
 
@@ -97,14 +98,19 @@ static int64_t classesOf(const GridUse &use, int64_t extent) {
   if (use.classes.empty()) {
     return extent;
   }
-  llvm::BitVector seen(extent);
-  for (int64_t index = 0; index < extent; ++index) {
-    seen.set(classOf(use, index));
+  // Classes are numbered from 0 on, the others are their own.
+  int64_t known = use.classes.size();
+  llvm::BitVector seen(known);
+  for (uint32_t own : llvm::ArrayRef(use.classes).take_front(extent)) {
+    seen.set(own);
   }
-  return seen.count();
+  return seen.count() + std::max<int64_t>(0, extent - known);
 }
 
 namespace {
+/// Addresses of a grid that are told apart by a bit each, at most.
+constexpr double kMostNumbers = 1 << 24;
+
 /// The workgroups that run at once.
 class Round {
 public:
@@ -172,14 +178,17 @@ private:
                    double least) const {
     // An address as a number whose digits are its classes along the grid.
     llvm::SmallVector<std::pair<unsigned, int64_t>, 4> digits;
-    int64_t numbers = 1;
+    double numbers = 1;
     for (auto [dimension, use] : llvm::enumerate(access.uses)) {
       if (use.depends && use.fresh >= least) {
         digits.push_back({dimension, extents[dimension]});
-        numbers *= digits.back().second;
+        numbers *= double(digits.back().second);
       }
     }
-    llvm::BitVector seen(numbers);
+    if (numbers > kMostNumbers) {
+      return differentOfMany(tiles, access, digits);
+    }
+    llvm::BitVector seen(static_cast<unsigned>(numbers));
     for (const auto &tile : tiles) {
       int64_t number = 0;
       for (auto [dimension, size] : digits) {
@@ -189,6 +198,20 @@ private:
       seen.set(number);
     }
     return seen.count();
+  }
+  /// The same where the grid is so large that its addresses have no number.
+  static double
+  differentOfMany(const Tiles &tiles, const Access &access,
+                  llvm::ArrayRef<std::pair<unsigned, int64_t>> digits) {
+    std::set<llvm::SmallVector<int64_t, 4>> addresses;
+    for (const auto &tile : tiles) {
+      llvm::SmallVector<int64_t, 4> address;
+      for (auto [dimension, size] : digits) {
+        address.push_back(classOf(access.uses[dimension], tile[dimension]));
+      }
+      addresses.insert(address);
+    }
+    return addresses.size();
   }
 
   const KernelWork &work;
