@@ -51,6 +51,8 @@ struct Architecture {
   /// Whether pairs are neighbours, and what part of a head is turned.
   bool ropeInterleaved = false;
   double ropeFraction = 1;
+  /// Whether a llama3 scaling may have no frequencies between its two bands.
+  bool hasEqualBands = false;
   QkNorm qkNorm = QkNorm::None;
   model::Gating gating = model::Gating::Silu;
   ExpertDefaults experts = {};

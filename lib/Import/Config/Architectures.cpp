@@ -251,6 +251,7 @@ static constexpr Architecture kArchitectures[] = {
      .defaults = kLlama4,
      .biases = Biases::Attention,
      .ropeInterleaved = true,
+     .hasEqualBands = true,
      .qkNorm = QkNorm::Unweighted,
      .experts = {.count = 16, .topK = 1},
      .readFamily = readLlama4},

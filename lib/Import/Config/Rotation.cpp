@@ -99,6 +99,18 @@ static const Node *findWhole(TableReader &config, const Node *table,
   return whole;
 }
 
+/// Equal bands leave out the step from one to the other: a slip of the hand,
+/// but in the files of a Llama 4.
+static void expectBetween(TableReader &inner, const DecoderShape &shape) {
+  const auto &bands = shape.ropeScaling;
+  if (bands && bands->lowFreqFactor == bands->highFreqFactor) {
+    inner.error("high_freq_factor",
+                "expected a \"high_freq_factor\" above \"low_freq_factor\", "
+                "got " +
+                    exactReal(bands->highFreqFactor) + " for both");
+  }
+}
+
 void modelc::readRotation(TableReader &config, const Architecture &architecture,
                           DecoderShape &shape) {
   Source &source = config.getSource();
@@ -114,9 +126,12 @@ void modelc::readRotation(TableReader &config, const Architecture &architecture,
   if (shape.headDim > 0 && !source.failed) {
     readFraction(config, inner, architecture, shape);
   }
-  if (table) {
-    readStretching(config, inner, shape);
-  } else {
+  if (!table) {
     config.positive(kOriginal);
+    return;
+  }
+  readStretching(config, inner, shape);
+  if (!architecture.hasEqualBands && !source.failed) {
+    expectBetween(inner, shape);
   }
 }
