@@ -231,7 +231,12 @@ void Inference::chooseOrders() {
         mma.setExchanged(runs ? std::optional(std::min(*runs, most)) : runs);
       }
     };
-    for (int64_t runs = 1; runs <= kMostRuns; runs *= 2) {
+    // More runs than any of them allows are tried already.
+    int64_t most = 0;
+    for (auto [mma, own] : some) {
+      most = std::max(most, own);
+    }
+    for (int64_t runs = 1; runs <= kMostRuns && runs < 2 * most; runs *= 2) {
       exchange(runs);
       infer();
       if (double own = cost(); own < least) {
