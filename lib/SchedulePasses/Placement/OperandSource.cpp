@@ -137,6 +137,17 @@ static bool isZero(Value tile) {
   return matchPattern(yielded, m_AnyZeroFloat());
 }
 
+/// Whether the loop stands in a grid that is not persistent, alone or within a
+/// condition.
+static bool isOfOneTile(LoopOp loop) {
+  auto around = dyn_cast<LoopOp>(loop->getParentOp());
+  if (around && around.getKind() == LoopKind::Sequence && isCondition(around)) {
+    around = dyn_cast<LoopOp>(around->getParentOp());
+  }
+  return around && around.getKind() == LoopKind::Workgroups &&
+         !around.getPersistent();
+}
+
 bool modelc::isCarriedFromZero(MmaOp mma) {
   auto loop = dyn_cast<LoopOp>(mma->getParentOp());
   auto argument = dyn_cast<BlockArgument>(mma.getAccumulator());
@@ -145,9 +156,7 @@ bool modelc::isCarriedFromZero(MmaOp mma) {
     return false;
   }
   unsigned index = argument.getArgNumber() - 1;
-  auto grid = dyn_cast<LoopOp>(loop->getParentOp());
-  return grid && grid.getKind() == LoopKind::Workgroups &&
-         !grid.getPersistent() && mma.getResult().hasOneUse() &&
+  return isOfOneTile(loop) && mma.getResult().hasOneUse() &&
          loop.getYield().getValues()[index] == mma.getResult() &&
          isZero(loop.getInits()[index]);
 }

@@ -233,19 +233,19 @@ void Specialise::makeMatrixRole(RoleOp epilogue) {
   }
   int64_t places = tile ? turns() : 1;
   done.push_back(makeBarrier(places));
-  OpBuilder builder(ring->loop);
+  OpBuilder builder(condition ? condition : ring->loop);
   Value number = tile ? tile : constantOf(builder, loc, 0);
+  builder.setInsertionPoint(ring->loop);
   waitOn(builder, loc, done[0], number);
-  Block &body = role.getBody().front();
-  builder.setInsertionPointToEnd(&body);
+  builder = openWork(role);
   if (tile) {
     drained = makeBarrier(places);
     Value distance = constantOf(builder, loc, places);
     Value freed = arith::SubIOp::create(builder, loc, tile, distance);
     waitOn(builder, loc, drained, freed).setEmpty(true);
   }
-  ring->loop->moveBefore(&body, body.end());
-  builder.setInsertionPointToEnd(&body);
+  ring->loop->moveBefore(builder.getInsertionBlock(),
+                         builder.getInsertionPoint());
   arriveAt(builder, loc, done[0], number, ValueRange());
   moveRest(epilogue);
   if (tile) {

@@ -43,7 +43,8 @@ bool Specialise::canPersist() {
                    constantIndex(loop.getLowerBounds()[0]) == 0 &&
                    loop.getSteps().empty() &&
                    ring->announce.getTrip()[0] == loop.getInductionVars()[0];
-  bool plainGrid = !grid.getPersistent() && grid.getInits().empty();
+  bool plainGrid =
+      !condition && !grid.getPersistent() && grid.getInits().empty();
   return sameTrips && plainGrid && fillsUnit() &&
          (isIntoTensor() || !matrixRegisters) && accumulatorsFit(2);
 }

@@ -2,7 +2,8 @@
 // fills its tiles and M that does not. KERNEL names the source, THREADS, SIZE
 // (of a tile) and SHARED_BYTES its launch, BOXES that operands come by tensor
 // maps; COLUMNS of a tile, if not SIZE, and W_ROWS of a box of w; CLUSTER_SIZE
-// workgroups start together.
+// workgroups start together. Of USED, if given, the kernel learns that it makes
+// so many rows of tiles alone.
 #include KERNEL
 
 #include "../../Emulator/Inputs/compare.h"
@@ -63,7 +64,15 @@ void runSize(int m) {
       .block = {THREADS},
       .cluster = {CLUSTER_SIZE},
       .sharedBytes = SHARED_BYTES};
-#ifdef BOXES
+#ifdef USED
+  for (bf16 &x : d) {
+    x = asBf16(0);
+  }
+  Allocation<int> used(1);
+  used[0] = USED;
+  run(device, shape, modelc::linear, d.data(), used.data(), m,
+      mapOf(a.data(), m, SIZE), mapOf(w.data(), kN, W_ROWS));
+#elif defined(BOXES)
   run(device, shape, modelc::linear, d.data(), m, mapOf(a.data(), m, SIZE),
       mapOf(w.data(), kN, W_ROWS));
 #else
@@ -71,6 +80,12 @@ void runSize(int m) {
 #endif
   std::vector<double> reference(m * kN), values(m * kN);
   for (int i = 0; i < m * kN; ++i) {
+#ifdef USED
+    if (i / kN >= USED * SIZE) {
+      values[i] = asDouble(d[i]);
+      continue;
+    }
+#endif
     for (int k = 0; k < kK; ++k) {
       reference[i] +=
           asDouble(a[i / kN * kK + k]) * asDouble(w[i % kN * kK + k]);
