@@ -27,6 +27,8 @@ public:
   int run();
   /// Of a model that a program made.
   int runOn(ModuleOp model);
+  /// Hands the kernels to `taker` instead of printing what the options ask for.
+  void handTo(llvm::function_ref<int(const Compiled &)> taker) { use = taker; }
   /// What the last run has estimated.
   Report takeEstimate() { return std::move(estimate); }
 
@@ -54,6 +56,7 @@ private:
   ModelFacts facts;
   Target target;
   Report estimate;
+  llvm::function_ref<int(const Compiled &)> use; // null: print
 };
 } // namespace
 
@@ -261,6 +264,9 @@ int Compilation::lower() {
   if (failed(module)) {
     return kExitInput;
   }
+  if (use) {
+    return use({**module, facts, target, options});
+  }
   if (options.emit == Stage::Schedule) {
     return print(**module);
   }
@@ -270,14 +276,29 @@ int Compilation::lower() {
   return report(**module);
 }
 
-int modelc::compile(const CompileOptions &options, llvm::raw_ostream &out,
-                    llvm::raw_ostream &errors) {
+/// Compiles the file of the options in a context of its own.
+static int compileFile(const CompileOptions &options,
+                       llvm::function_ref<int(const Compiled &)> use,
+                       llvm::raw_ostream &out, llvm::raw_ostream &errors) {
   DialectRegistry registry;
   registerEverything(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   // Stages make ops of dialects that the input need not name.
   context.loadAllAvailableDialects();
-  return Compilation(options, context, out, errors).run();
+  Compilation compilation(options, context, out, errors);
+  compilation.handTo(use);
+  return compilation.run();
+}
+
+int modelc::compile(const CompileOptions &options, llvm::raw_ostream &out,
+                    llvm::raw_ostream &errors) {
+  return compileFile(options, nullptr, out, errors);
+}
+
+int modelc::compileFor(const CompileOptions &options,
+                       llvm::function_ref<int(const Compiled &)> use,
+                       llvm::raw_ostream &errors) {
+  return compileFile(options, use, llvm::nulls(), errors);
 }
 
 FailureOr<Report> modelc::compileModel(ModuleOp model,

@@ -67,6 +67,8 @@ struct CompileOptions {
   ReportFormat format = ReportFormat::Table;
   /// How linears are cut; null: as is best.
   const LinearCut *cut = nullptr;
+  /// Whether steps beside those of the workload will be costed.
+  bool wantsAnyStep = false;
 
   /// Whether the output is a folder, not a stream.
   bool hasFolder() const { return !output.empty() && output != "-"; }
@@ -94,6 +96,11 @@ int compile(const CompileOptions &options, llvm::raw_ostream &out,
 llvm::FailureOr<Report> compileModel(mlir::ModuleOp model,
                                      const CompileOptions &options,
                                      llvm::raw_ostream &errors);
+
+/// Prints the curve of a model on a target from throughput to interactivity: a
+/// row for each number of users, "1,2,4" or "auto".
+int serveModel(const CompileOptions &options, llvm::StringRef users,
+               llvm::raw_ostream &out, llvm::raw_ostream &errors);
 
 /// Prints the sum behind a number of an earlier compilation.
 int explain(const ExplainOptions &options, llvm::raw_ostream &out,

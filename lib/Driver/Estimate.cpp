@@ -28,8 +28,7 @@ private:
 };
 } // namespace
 
-/// What every step of a workload binds alike.
-static Bindings cacheSizesOf(const RequestShape &workload, int64_t pageSize) {
+Bindings modelc::cacheSizes(const RequestShape &workload, int64_t pageSize) {
   int64_t last = workload.inputLength + workload.outputLength;
   int64_t pages = llvm::divideCeil(last, pageSize);
   return {{"pages_per_sequence", pages},
@@ -41,7 +40,7 @@ Estimator::Estimator(ModuleOp module, const RequestShape &workload,
                      int64_t pageSize, const Target &target,
                      Explanations explanations)
     : module(module), plans(module, target),
-      cacheSizes(cacheSizesOf(workload, pageSize)) {
+      cacheSizes(modelc::cacheSizes(workload, pageSize)) {
   options.explain = explanations == Explanations::Sums;
   options.evidence = explanations == Explanations::Evidence;
 }
@@ -60,7 +59,7 @@ Bindings modelc::lastDecodeStep(const RequestShape &workload,
   Bindings sizes =
       decodeStep(workload, workload.inputLength + workload.outputLength)
           .sizes();
-  sizes.merge(cacheSizesOf(workload, pageSize));
+  sizes.merge(cacheSizes(workload, pageSize));
   return sizes;
 }
 
@@ -84,15 +83,16 @@ FailureOr<PlanCost> Estimator::prefill(ArrayRef<CountedStep> steps) {
   return inTurn("prefill", std::move(parts));
 }
 
-static StepPoint pointOf(const PlanCost &plan, double context) {
+StepPoint modelc::pointOf(const PlanCost &plan, double context) {
   StepPoint point;
   point.context = context;
   point.seconds = {plan.bound.seconds, plan.expectation.seconds};
   point.joules = {plan.bound.joules, plan.expectation.joules};
+  point.limit = plan.expectation.limit;
   return point;
 }
 
-static Workload served(const RequestShape &workload) {
+Workload modelc::served(const RequestShape &workload) {
   return {static_cast<double>(workload.inputLength),
           static_cast<double>(workload.outputLength),
           static_cast<double>(workload.batch),
@@ -117,20 +117,32 @@ ModelFacts modelc::modelFacts(model::GraphOp graph, ModuleOp phases,
   return facts;
 }
 
-static FitResult fitOf(const Report &report, const ModelFacts &model,
-                       const Target &target, const CompileOptions &options) {
+MemoryNeeds modelc::memoryNeeds(const ModelFacts &model, double workspace) {
   MemoryNeeds needs;
   needs.weights = model.weightBytes;
   needs.cachePerToken = model.cacheBytesPerToken;
-  needs.workspace = std::max(report.prefill.storage.workspace,
-                             report.decode.storage.workspace);
+  needs.workspace = workspace;
+  return needs;
+}
+
+FitChoices modelc::fitChoices(const ModelFacts &model,
+                              const CompileOptions &options) {
   FitChoices choices;
   choices.tensorParallel = options.tensorParallel;
   choices.maxTensorParallel = model.maxTensorParallel;
   choices.cacheShards = choices.maxTensorParallel;
   choices.weightBits = model::formatOf(options.weights)->bits;
   choices.cacheBits = model::formatOf(options.cache)->bits;
-  return fit(needs, served(options.workload), choices, target);
+  return choices;
+}
+
+static FitResult fitOf(const Report &report, const ModelFacts &model,
+                       const Target &target, const CompileOptions &options) {
+  MemoryNeeds needs =
+      memoryNeeds(model, std::max(report.prefill.storage.workspace,
+                                  report.decode.storage.workspace));
+  return fit(needs, served(options.workload), fitChoices(model, options),
+             target);
 }
 
 /// Costs decode at the first, the middle and the last context of a request, as

@@ -91,7 +91,7 @@ modelc::lowerToFinalSchedule(ModuleOp phases, const Target &target,
   kernels.maxSequences = std::max(kernels.maxSequences, workload.batch);
   kernels.maxContext = std::max(kernels.maxContext,
                                 workload.inputLength + workload.outputLength);
-  if (options.wantsEstimateOnly()) {
+  if (options.wantsEstimateOnly() && !options.wantsAnyStep) {
     kernels.steps = shapesOf(workload);
   }
   kernels.count = count;

@@ -56,6 +56,31 @@ struct ModelFacts {
 ModelFacts modelFacts(model::GraphOp graph, mlir::ModuleOp phases,
                       const Target &target);
 
+/// A model compiled for a machine, in the final form.
+struct Compiled {
+  mlir::ModuleOp module;
+  const ModelFacts &facts;
+  const Target &target;
+  const CompileOptions &options; ///< with what the file says filled in
+};
+
+/// Compiles as `compile` does and hands the kernels to `use` instead of
+/// printing them. Returns what that does, or the ExitCode of a failure.
+int compileFor(const CompileOptions &options,
+               llvm::function_ref<int(const Compiled &)> use,
+               llvm::raw_ostream &errors);
+
+/// Sizes that every step of some sequences binds alike.
+Bindings cacheSizes(const RequestShape &workload, int64_t pageSize);
+
+/// What has to fit into the memory of one rank, and what could be changed.
+MemoryNeeds memoryNeeds(const ModelFacts &model, double workspace);
+FitChoices fitChoices(const ModelFacts &model, const CompileOptions &options);
+
+/// The same for those who serve.
+Workload served(const RequestShape &workload);
+StepPoint pointOf(const PlanCost &plan, double context);
+
 /// What a report holds beside its figures: what packages say of kernels, or the
 /// sums behind all numbers.
 enum class Explanations { No, Evidence, Sums };

@@ -1,11 +1,11 @@
+#include "lib/Report/Csv.h"
 #include "lib/Report/OpRows.h"
 #include "lib/Text/Text.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace modelc {
 
-/// Quoted where the text holds what separates.
-static std::string field(llvm::StringRef text) {
+std::string csvField(llvm::StringRef text) {
   if (text.find_first_of(",\"\n") == llvm::StringRef::npos) {
     return text.str();
   }
@@ -19,13 +19,13 @@ static std::string field(llvm::StringRef text) {
 static void printPhase(llvm::StringRef phase, const PlanCost &plan,
                        llvm::raw_ostream &os) {
   for (const OpRow &row : opRows(plan)) {
-    os << phase << ',' << field(row.label) << ',' << field(row.kernel);
+    os << phase << ',' << csvField(row.label) << ',' << csvField(row.kernel);
     for (double number :
          {row.count, row.seconds.bound, row.seconds.expectation, row.share,
           row.joules, row.memoryBytes, row.linkBytes, row.flop}) {
       os << ',' << exactNumber(number);
     }
-    os << ',' << field(row.limit) << "\n";
+    os << ',' << csvField(row.limit) << "\n";
   }
 }
 

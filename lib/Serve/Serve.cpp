@@ -1,19 +1,9 @@
-#include "lib/Serve/Serve.h"
+#include "lib/Serve/Rates.h"
 #include "lib/Support/Support.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace modelc {
-
-llvm::StringRef batchingName(Batching batching) {
-  return batching == Batching::Static ? "static" : "in-flight";
-}
-
-/// Applies `how` to both views of the operands.
-template <typename Function, typename... Operands>
-static Views each(Function how, const Operands &...operands) {
-  return {how(operands.bound...), how(operands.expectation...)};
-}
 
 static Views lineAt(const Views &a, const Views &b, double part) {
   return each([&](double x, double y) { return x + part * (y - x); }, a, b);
@@ -63,48 +53,6 @@ StepPoint meanStep(llvm::ArrayRef<StepPoint> points, double first,
   return mean;
 }
 
-static void fillRates(Service &service, Production production,
-                      const ServeInput &input, const Target &target,
-                      double dollarsPerHour) {
-  service.made = std::move(production);
-  const Production &made = service.made;
-  double gpus = double(input.gpus);
-  auto per = [](double amount) {
-    return [amount](double x) { return amount / x; };
-  };
-  service.outputPerSecond = each(per(made.outputTokens), made.seconds);
-  service.totalPerSecond = each(per(made.totalTokens), made.seconds);
-  service.outputPerSecondPerGpu =
-      each(per(made.outputTokens / gpus), made.seconds);
-  if (service.tpot) {
-    service.outputPerSecondPerUser = each(per(1), *service.tpot);
-  }
-  service.requestsPerSecond =
-      each(per(made.outputTokens / input.workload.outputTokens), made.seconds);
-  Views board = each([&](double j) { return j * gpus; }, made.joules);
-  Views wall = each(
-      [&](double j, double s) {
-        return (j + target.power.hostPerGpu * gpus * s) * target.power.pue;
-      },
-      board, made.seconds);
-  auto share = [](double tokens) {
-    return [tokens](double x) { return x / tokens; };
-  };
-  service.boardJoulesPerOutput = each(share(made.outputTokens), board);
-  service.wallJoulesPerOutput = each(share(made.outputTokens), wall);
-  service.boardJoulesPerToken = each(share(made.totalTokens), board);
-  service.wallJoulesPerToken = each(share(made.totalTokens), wall);
-  constexpr double kSecondsPerHour = 3600;
-  double dollarsPerSecond = dollarsPerHour * gpus / kSecondsPerHour;
-  auto dollars = [&](double tokens) {
-    return [=](double s) { return dollarsPerSecond * s / tokens * 1e6; };
-  };
-  service.dollarsPerMillionOutput =
-      each(dollars(made.outputTokens), made.seconds);
-  service.dollarsPerMillionTokens =
-      each(dollars(made.totalTokens), made.seconds);
-}
-
 /// All prompts at once, then one step for each further token: the prefill makes
 /// the first.
 static Service serveStatic(const ServeInput &input,
@@ -126,7 +74,7 @@ static Service serveStatic(const ServeInput &input,
                   load.sequences * load.outputTokens,
                   load.sequences * (load.inputTokens + load.outputTokens)};
   service.requestSeconds = made.seconds;
-  fillRates(service, made, input, target, dollarsPerHour);
+  fillRates(service, made, {load, double(input.gpus), dollarsPerHour}, target);
   return service;
 }
 
@@ -159,7 +107,7 @@ static Service serveInFlight(const ServeInput &input,
         },
         prefill.seconds, decode->seconds);
   }
-  fillRates(service, made, input, target, dollarsPerHour);
+  fillRates(service, made, {load, double(input.gpus), dollarsPerHour}, target);
   return service;
 }
 

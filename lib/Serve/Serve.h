@@ -14,6 +14,7 @@
 #include "lib/Cost/Cost.h"
 #include "lib/Hardware/Hardware.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/LogicalResult.h"
 #include <optional>
 #include <string>
@@ -32,6 +33,7 @@ struct StepPoint {
   double context = 0; // tokens of each sequence before or with the step
   Views seconds;
   Views joules;
+  std::string limit = {}; // what binds most of it: Estimate::limit
 };
 
 /// What is asked of a deployment.
@@ -86,9 +88,9 @@ enum class Batching {
   /// the time of one decode step are read together. A request waits for its
   /// own prefill and those of all other sequences.
   InFlight,
+  /// Steady state, prompts beside decode steps: `steadyState`.
+  Mixed,
 };
-/// "static" or "in-flight".
-llvm::StringRef batchingName(Batching batching);
 
 struct ServeInput {
   Workload workload;
@@ -162,6 +164,64 @@ StepPoint meanStep(llvm::ArrayRef<StepPoint> points, double first, double last);
 /// has no price of the basis.
 llvm::FailureOr<ServeResult>
 serve(const ServeInput &input, const Target &target, llvm::raw_ostream &errors);
+
+//===----------------------------------------------------------------------===//
+// Curve: from throughput to interactivity
+//===----------------------------------------------------------------------===//
+
+/// Where a scheduler settles that keeps so many requests in flight and reads
+/// prompts, in chunks where they are long, beside the next tokens of others.
+/// Times are counted in steps here; what one takes is not known yet.
+struct SteadyState {
+  double running = 1;       // requests in flight
+  double ownSteps = 1;      // in which a prompt is read
+  double waitSteps = 0;     // of a prompt behind those of others, the mean
+  double decodeSteps = 0;   // of a request, one for each token but the first
+  double mixedByOthers = 0; // the part of these in which prompts are read
+  double fill = 1; // prompts in a step that has room for no more, over `mixed`
+  /// A step without prompts; none where a request takes no decode step.
+  std::optional<StepShape> decode;
+  /// Steps with prompts: of one prompt, in parts of a whole that sum to 1.
+  std::vector<CountedStep> mixed;
+};
+SteadyState steadyState(const Workload &load);
+
+/// One step after the other; what binds the longer one binds both.
+StepPoint inTurn(const StepPoint &first, const StepPoint &second);
+/// The mean of steps; `times` of theirs sum to 1.
+StepPoint meanOf(llvm::ArrayRef<CountedStep> steps,
+                 llvm::ArrayRef<StepPoint> points);
+
+/// One number of users at once. Each sends a request as soon as the one before
+/// it is answered.
+struct CurvePoint {
+  double users = 1;
+  SteadyState state;
+  /// From the request to its first token: the queue for memory, the queue for
+  /// the steps, the prompt itself.
+  Views ttftSeconds;
+  Service service;
+  std::string limit;   // what binds the steps
+  double waiting = 0;  // users for whom memory has no room
+  bool isBest = false; // no other point has more of both speeds
+};
+
+/// A deployment at several numbers of users.
+struct CurveInput {
+  Workload workload; // `sequences` aside
+  int64_t gpus = 1;
+  double dollarsPerHour = 0; // of one GPU
+  double mostRunning = 1;    // that memory holds
+  std::vector<double> users;
+};
+
+/// What a step takes.
+using TimeStep =
+    llvm::function_ref<llvm::FailureOr<StepPoint>(const StepShape &)>;
+
+/// The points of a curve; fails only where `time` does.
+llvm::FailureOr<std::vector<CurvePoint>>
+curveOf(const CurveInput &input, const Target &target, TimeStep time);
 
 //===----------------------------------------------------------------------===//
 // Memory

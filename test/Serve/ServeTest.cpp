@@ -7,6 +7,10 @@
 //   the steps that read prompts
 // serve-test TARGETS together SEQUENCES IN OUT BUDGET
 //   how many prompts an in-flight batch reads in one step
+// serve-test TARGETS steady USERS IN OUT BUDGET
+//   where a scheduler settles that mixes prompts into decode steps
+// serve-test TARGETS curve text|json|csv IN OUT BUDGET MEMORY USERS...
+//   a curve where a step takes 1 ms and 10 us for each new token, at 100 W
 // serve-test TARGETS fit key=value ...
 //   GB on one GPU of 100 GB
 //
@@ -197,6 +201,76 @@ static int printCounts(llvm::StringRef mode, llvm::ArrayRef<char *> words) {
   return 0;
 }
 
+static void printGroups(const StepShape &step) {
+  llvm::interleave(
+      step.groups, llvm::outs(),
+      [](const StepGroup &group) {
+        llvm::outs() << group.sequences << " x " << group.newTokens << " at "
+                     << group.context;
+      },
+      " + ");
+  llvm::outs() << "\n";
+}
+
+static int printSteady(llvm::ArrayRef<double> sizes) {
+  SteadyState state =
+      steadyState({sizes[1], sizes[2], /*sequences=*/sizes[0], sizes[3]});
+  llvm::outs() << "prompt: " << formatQuantity(state.ownSteps, "")
+               << " steps behind " << formatQuantity(state.waitSteps, "")
+               << ", others in " << formatQuantity(state.mixedByOthers, "")
+               << " of " << formatQuantity(state.decodeSteps, "") << ", filled "
+               << formatQuantity(state.fill, "") << "\n";
+  for (const CountedStep &counted : state.mixed) {
+    llvm::outs() << formatQuantity(counted.times, "") << " x ";
+    printGroups(counted.step);
+  }
+  if (state.decode) {
+    llvm::outs() << "decode: ";
+    printGroups(*state.decode);
+  }
+  return 0;
+}
+
+static int printCurve(const Target &target, llvm::StringRef mode,
+                      llvm::ArrayRef<double> sizes) {
+  CurveReport report;
+  report.model = "little";
+  report.precision = report.cachePrecision = "bf16";
+  report.priceBasis = "hyperscaler";
+  report.tensorParallel = 2;
+  report.input = {{sizes[0], sizes[1], 1, sizes[2]},
+                  2,
+                  1,
+                  sizes[3],
+                  sizes.drop_front(4).vec()};
+  report.points =
+      *curveOf(report.input, target,
+               [](const StepShape &step) -> llvm::FailureOr<StepPoint> {
+                 double seconds = 1e-3 + 1e-5 * double(step.tokens());
+                 return StepPoint{0,
+                                  {seconds / 2, seconds},
+                                  {seconds * 50, seconds * 100},
+                                  "device memory"};
+               });
+  auto print = mode == "json"  ? printCurveJson
+               : mode == "csv" ? printCurveCsv
+                               : printCurveText;
+  print(report, target, llvm::outs());
+  return 0;
+}
+
+/// The numbers among the words; none if one is no number.
+static std::vector<double> numbers(llvm::ArrayRef<char *> words) {
+  std::vector<double> sizes(words.size());
+  for (auto [word, size] : llvm::zip(words, sizes)) {
+    if (!llvm::to_float(word, size)) {
+      llvm::errs() << "expected numbers, got " << word << "\n";
+      return {};
+    }
+  }
+  return sizes;
+}
+
 int main(int argc, char **argv) {
   if (argc < 3) {
     llvm::errs() << "usage: serve-test TARGETS MODE ...\n";
@@ -210,6 +284,14 @@ int main(int argc, char **argv) {
   llvm::StringRef mode = argv[2];
   if (mode == "fit") {
     return printFit(*target, llvm::ArrayRef(argv + 3, argc - 3));
+  }
+  if (mode == "steady") {
+    std::vector<double> sizes = numbers(llvm::ArrayRef(argv + 3, argc - 3));
+    return sizes.size() == 4 ? printSteady(sizes) : 2;
+  }
+  if (mode == "curve" && argc > 4) {
+    std::vector<double> sizes = numbers(llvm::ArrayRef(argv + 4, argc - 4));
+    return sizes.size() > 4 ? printCurve(*target, argv[3], sizes) : 2;
   }
   if (mode == "steps" || mode == "together") {
     return printCounts(mode, llvm::ArrayRef(argv + 3, argc - 3));

@@ -21,6 +21,11 @@ using namespace modelc;
 
 static cl::OptionCategory category("modelc options");
 static cl::SubCommand explainCommand("explain", "show the sum behind a number");
+static cl::SubCommand
+    serveCommand("serve", "show the curve from throughput to interactivity");
+/// Those that compile a model.
+static cl::SubCommandGroup compiling({&cl::SubCommand::getTopLevel(),
+                                      &serveCommand});
 static cl::SubCommand targetsCommand("targets",
                                      "list the machines, or show one");
 static cl::SubCommand importCommand("import",
@@ -57,56 +62,64 @@ using Choice = cl::opt<T, false, Word<T>>;
 //===----------------------------------------------------------------------===//
 
 static cl::opt<std::string> input(cl::Positional, cl::desc("MODEL"),
-                                  cl::cat(category));
+                                  cl::cat(category), cl::sub(compiling));
 static cl::opt<std::string>
     target("target", cl::desc("machine by name, or a file: ./mine.toml"),
-           cl::value_desc("name"), cl::cat(category));
-static cl::list<std::string>
-    overrides("set", cl::desc("replace a fact of the target"),
-              cl::value_desc("key=value"), cl::cat(category),
-              cl::sub(cl::SubCommand::getTopLevel()), cl::sub(targetsCommand));
+           cl::value_desc("name"), cl::cat(category), cl::sub(compiling));
+static cl::list<std::string> overrides("set",
+                                       cl::desc("replace a fact of the target"),
+                                       cl::value_desc("key=value"),
+                                       cl::cat(category), cl::sub(compiling),
+                                       cl::sub(targetsCommand));
 static cl::opt<std::string> targetsDirectory(
     "targets-dir",
     cl::desc("folder of the target files; else $MODELC_TARGETS, else the "
              "installed one"),
-    cl::value_desc("folder"), cl::cat(category),
-    cl::sub(cl::SubCommand::getTopLevel()), cl::sub(targetsCommand));
+    cl::value_desc("folder"), cl::cat(category), cl::sub(compiling),
+    cl::sub(targetsCommand));
 static Flag<int64_t> tensorParallel("tp", cl::desc("tensor parallel ranks"),
-                                    cl::init(1), cl::cat(category));
+                                    cl::init(1), cl::cat(category),
+                                    cl::sub(compiling));
 static Flag<int64_t> inputLength("isl", cl::desc("prompt tokens of a request"),
-                                 cl::init(1024), cl::cat(category));
+                                 cl::init(1024), cl::cat(category),
+                                 cl::sub(compiling));
 static Flag<int64_t> outputLength("osl",
                                   cl::desc("generated tokens of a request"),
-                                  cl::init(1024), cl::cat(category));
+                                  cl::init(1024), cl::cat(category),
+                                  cl::sub(compiling));
 static Flag<int64_t> batch("batch", cl::desc("requests decoded together"),
                            cl::init(64), cl::cat(category));
 static Flag<int64_t> maxBatchedTokens(
     "max-batched-tokens",
     cl::desc("new tokens of a step at most: longer prompts take several steps"),
-    cl::init(RequestShape().maxBatchedTokens), cl::cat(category));
+    cl::init(RequestShape().maxBatchedTokens), cl::cat(category),
+    cl::sub(compiling));
 using Format = const model::NumberFormat *;
 static const Format kImported = model::findFormat("bf16");
 static Choice<Format> weights("weights",
                               cl::desc("type of the weights of linears"),
                               model::FormatValues{model::kWeights},
-                              cl::init(kImported), cl::cat(category));
+                              cl::init(kImported), cl::cat(category),
+                              cl::sub(compiling));
 static Choice<Format> activations("activations",
                                   cl::desc("type of the inputs of linears"),
                                   model::FormatValues{model::kInputs},
-                                  cl::init(Format(nullptr)), cl::cat(category));
+                                  cl::init(Format(nullptr)), cl::cat(category),
+                                  cl::sub(compiling));
 static Choice<Format> cacheType("kv", cl::desc("type of the KV cache"),
                                 model::FormatValues{model::kCache},
-                                cl::init(kImported), cl::cat(category));
+                                cl::init(kImported), cl::cat(category),
+                                cl::sub(compiling));
 static Choice<Format>
     queryType("queries",
               cl::desc("type of the queries that meet it; fp8 beside --kv=fp8"),
               model::FormatValues{model::kCache}, cl::init(kImported),
-              cl::cat(category));
+              cl::cat(category), cl::sub(compiling));
 static Flag<std::string> priceBasis("price",
                                     cl::desc("price basis of the target file"),
                                     cl::value_desc("basis"),
                                     cl::init(CompileOptions().priceBasis),
-                                    cl::cat(category));
+                                    cl::cat(category), cl::sub(compiling));
 static Choice<Stage> emit(
     "emit", cl::desc("print one stage instead of the estimate"),
     cl::values(clEnumValN(Stage::Model, "model", "the graphs of both phases"),
@@ -117,17 +130,23 @@ static Choice<Stage> emit(
     cl::init(Stage::All), cl::cat(category));
 static cl::opt<std::string>
     output("o", cl::desc("output folder or file, - for standard output"),
-           cl::value_desc("path"), cl::cat(category),
-           cl::sub(cl::SubCommand::getTopLevel()), cl::sub(importCommand));
+           cl::value_desc("path"), cl::cat(category), cl::sub(compiling),
+           cl::sub(importCommand));
 static Flag<bool> json("json", cl::desc("the estimate as JSON"),
-                       cl::cat(category));
-static Flag<bool> csv("csv", cl::desc("the estimate as CSV"),
-                      cl::cat(category));
+                       cl::cat(category), cl::sub(compiling));
+static Flag<bool> csv("csv", cl::desc("the estimate as CSV"), cl::cat(category),
+                      cl::sub(compiling));
 
 //===----------------------------------------------------------------------===//
 // The other verbs
 //===----------------------------------------------------------------------===//
 
+static cl::opt<std::string> users(
+    "concurrency",
+    cl::desc("users at once, each with one request: numbers with commas, or "
+             "auto: up to what memory holds"),
+    cl::value_desc("1,2,4,..."), cl::init("auto"), cl::cat(category),
+    cl::sub(serveCommand));
 static cl::opt<std::string> explainFolder(cl::Positional, cl::Required,
                                           cl::desc("FOLDER"),
                                           cl::sub(explainCommand));
@@ -207,6 +226,20 @@ static void reportCrash(void *arguments) {
 // Verbs
 //===----------------------------------------------------------------------===//
 
+/// LLVM takes flags of `modelc MODEL` behind any verb.
+static int runServe() {
+  for (const cl::Option *flag :
+       std::initializer_list<const cl::Option *>{&batch, &emit}) {
+    if (flag->getNumOccurrences()) {
+      sayError(errs()) << "expected no --" << flag->ArgStr
+                       << " behind 'modelc serve'; --concurrency says how many "
+                          "users there are\n";
+      return kExitUsage;
+    }
+  }
+  return serveModel(compileOptions(), users, outs(), errs());
+}
+
 static int runVerb() {
   if (explainCommand) {
     bool isPrefill = explainPhase == Phase::prefill;
@@ -224,6 +257,9 @@ static int runVerb() {
   if (json && csv) {
     sayError(errs()) << "expected one of --json and --csv, got both\n";
     return kExitUsage;
+  }
+  if (serveCommand) {
+    return runServe();
   }
   return compile(compileOptions(), outs(), errs());
 }
