@@ -13,6 +13,9 @@ using llvm::SmallVector;
 using llvm::StringRef;
 using llvm::Twine;
 
+/// Of one measured kernel: what takes longer is no measurement.
+static constexpr double kMostSeconds = 86400;
+
 StringRef modelc::nameOf(Measurement kind) {
   switch (kind) {
   case Measurement::Linear:
@@ -301,6 +304,12 @@ llvm::LogicalResult Table::readRow(unsigned number, MeasuredRow &row) {
     return llvm::failure();
   }
   row.seconds = time * (unit == "latency_ms" ? 1e-3 : 1e-6);
+  if (row.seconds > kMostSeconds) {
+    file.error(errors, {line, 1, 1},
+               "expected a time of at most a day, got a '" + unit + "' of " +
+                   field({unit}));
+    return llvm::failure();
+  }
   bool hasSizes = row.elements > 0 || (row.m > 0 && row.n > 0 && row.k > 0) ||
                   (row.rows() > 0 && row.heads > 0 && row.headDim > 0);
   if (row.seconds > 0 && row.devices > 0 && hasSizes) {

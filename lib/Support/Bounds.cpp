@@ -149,6 +149,14 @@ llvm::LogicalResult BoundsScanner::readWord() {
       text.find_if_not([](char c) { return llvm::isAlnum(c) || c == '_'; }, at),
       text.size());
   prefixes = isIr ? 0 : prefixes;
+  // The parser of the IR asks an index for its bits, which ends the program.
+  llvm::StringRef behind = text.substr(at).ltrim();
+  if (isIr && text.slice(begin, at) == "array" && behind.consume_front("<") &&
+      (behind.ltrim().starts_with("index") ||
+       behind.ltrim().starts_with("!"))) {
+    return fail(begin, "expected an array of integers or floats by their name; "
+                       "try 'array<i64: ...>'");
+  }
   bool isLong = llvm::isDigit(text[begin]) && at - begin > kMostDigits;
   return isLong ? fail(begin, "expected a number of at most " +
                                   llvm::Twine(kMostDigits) + " digits, got " +
