@@ -1,8 +1,7 @@
 //===- Sample.cpp - The next token of each row of logits ------------------===//
 //
 // A workgroup owns one row and walks it in chunks, as often as needed. A logit
-// becomes one 64-bit key: its bits, so that keys sort as logits do, above the
-// complement of its index, so that the first of equals is the largest.
+// and its index are one key, as SortedKeys.h says.
 //
 //   greedy   one walk for the largest logit and the first index of it that each
 //            lane meets, loaded some chunks ahead; the largest key of these
@@ -18,9 +17,8 @@
 
 #include "lib/Kernels/Families.h"
 #include "lib/Kernels/KernelBuilder.h"
+#include "lib/Kernels/SortedKeys.h"
 #include "llvm/Support/MathExtras.h"
-
-#include <limits>
 
 using namespace mlir;
 using namespace modelc;
@@ -28,9 +26,6 @@ using namespace modelc::kernels;
 using namespace modelc::schedule;
 
 static constexpr int64_t kDynamic = ShapedType::kDynamic;
-static constexpr int64_t kLowest = std::numeric_limits<int64_t>::min();
-static constexpr int64_t kHighest = std::numeric_limits<int64_t>::max();
-static constexpr int64_t kIndexMask = std::numeric_limits<int32_t>::max();
 /// Chunks that are on their way: a trip is short beside the latency of L2.
 static constexpr int64_t kChunksAhead = 3;
 static constexpr double kLog2E = 1.4426950408889634;
@@ -44,8 +39,6 @@ struct SampledRow {
   Value logits;
   Scalar row;
   Value highest; ///< key of the largest logit, 1 x 1
-  /// The bits of a logit above the complement of its index.
-  Scalar keyOf(Scalar logit, Scalar index);
   Value load(Scalar column, bool isCut);
   Value keys(Scalar chunk);
   Value greedyKey();
@@ -60,32 +53,6 @@ struct SampledRow {
   void storeToken(Value key, Value out);
 };
 } // namespace
-
-/// The bits of a float as an integer that sorts as the float does, and back.
-static Scalar sortable(Scalar bits) {
-  Scalar mask = bits.kernel->integer(bits.type(), kIndexMask);
-  return bits ^ (shiftRight(bits, 31) & mask);
-}
-
-/// The bits of a logit, of zero without its sign: both zeros are equal.
-static Scalar bitsOfLogit(Scalar logit) {
-  KernelBuilder *k = logit.kernel;
-  Scalar bits = bitcast(convert(logit, k->f32()), k->i32());
-  Scalar minusZero = k->integer(k->i32(), std::numeric_limits<int32_t>::min());
-  return select(bits == minusZero, k->integer(k->i32(), 0), bits);
-}
-
-/// The logit that a key holds.
-static Scalar logitOf(Scalar key) {
-  KernelBuilder *k = key.kernel;
-  Scalar high = convert(shiftRight(key, 32), k->i32());
-  return bitcast(sortable(high), k->f32());
-}
-
-Scalar SampledRow::keyOf(Scalar logit, Scalar index) {
-  Scalar low = k.integer(k.i64(), kIndexMask) - convert(index, k.i64());
-  return shiftLeft(convert(sortable(bitsOfLogit(logit)), k.i64()), 32) + low;
-}
 
 /// Logits from that column on; what lies beyond the row is no logit.
 Value SampledRow::load(Scalar column, bool isCut) {
@@ -103,7 +70,7 @@ Value SampledRow::keys(Scalar chunk) {
   return k.map("keys", k.i64(), load(column, isRagged), [&](Element e) {
     Scalar index = column + e.column;
     Scalar key = keyOf(e[0], convert(index, k.i32()));
-    return isRagged ? select(index < end, key, k.integer(k.i64(), kLowest))
+    return isRagged ? select(index < end, key, k.integer(k.i64(), kLowestKey))
                     : key;
   });
 }
@@ -168,7 +135,7 @@ Value SampledRow::walk(StringRef name, Value init,
 
 /// The largest key, or the smallest of a logit, as a 1 x 1 tile.
 Value SampledRow::extremeKey(bool isHighest) {
-  int64_t none = isHighest ? kLowest : kHighest;
+  int64_t none = isHighest ? kLowestKey : kHighestKey;
   StringRef name = isHighest ? "highest" : "lowest";
   Value init = k.fillInteger("none", {1, tile.columns}, k.i64(), none);
   Value best = walk(name, init, [&](Value keys, Value carried) {
@@ -177,7 +144,7 @@ Value SampledRow::extremeKey(bool isHighest) {
         return maximum(e[0], e[1]);
       }
       // Columns beyond the vocabulary hold the smallest number of all.
-      Scalar beyond = k.integer(k.i64(), kLowest);
+      Scalar beyond = k.integer(k.i64(), kLowestKey);
       return select(e[1] == beyond, e[0], minimum(e[0], e[1]));
     });
   });
@@ -191,7 +158,7 @@ Value SampledRow::weights(Value keys, Value floor, bool countsOnly) {
   return k.map("weights", f32, {keys, floor, highest}, [&](Element e) {
     Scalar weight = k.number(f32, 1);
     if (!countsOnly) {
-      Scalar distance = logitOf(e[0]) - logitOf(e[2]);
+      Scalar distance = numberOfKey(e[0]) - numberOfKey(e[2]);
       weight = exp2(distance * (kLog2E / shape.temperature));
     }
     return select(e[0] >= e[1], weight, k.number(f32, 0));
@@ -213,7 +180,7 @@ Value SampledRow::search(StringRef name, Value floor, Value goal,
                          bool countsOnly, bool isStrict) {
   Type i64 = k.i64(), f32 = k.f32();
   int64_t bits = llvm::Log2_64(tile.ways);
-  Value start = k.fillInteger("start", {1, 1}, i64, kLowest);
+  Value start = k.fillInteger("start", {1, 1}, i64, kLowestKey);
   auto step = [&](Scalar trip, ValueRange carried) -> KernelBuilder::Values {
     Scalar shift = k.name("shift", k.constant(64 - bits) -
                                        trip * static_cast<double>(bits));
@@ -250,8 +217,7 @@ Value SampledRow::search(StringRef name, Value floor, Value goal,
 
 void SampledRow::storeToken(Value key, Value out) {
   Value token = k.map("token", k.i32(), key, [&](Element e) {
-    Scalar mask = k.integer(k.i64(), kIndexMask);
-    return convert(mask - (e[0] & mask), k.i32());
+    return convert(indexOfKey(e[0]), k.i32());
   });
   k.store(token, at(out, {row}).walks(0, 0));
 }
