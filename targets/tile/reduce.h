@@ -319,17 +319,30 @@ TILE void exchangeLanes(Tile<T, To> &result, const Tile<T, From> &tile) {
   });
 }
 
-/// The same elements in another layout of the same waves.
+/// In which lane and register of From a wave finds what it has first in To: in the first, where both give it the same.
+template <class To, class From>
+struct OfWaves;
+template <int... I, int... J>
+struct OfWaves<Bits<I...>, Bits<J...>> {
+  template <class L>
+  using In = typename HoldersOfImages<L, Bits<(I ^ J)...>>::Type;
+};
+
+/// The same elements in another layout, where each wave has in one what it needs in the other.
 template <class T, class To, class From>
 TILE void relayout(Tile<T, To> &result, const Tile<T, From> &tile) {
-  static_assert(kSameType<typename To::OfWave, typename From::OfWave>,
-                "expected the same elements in each wave; others need a shared place");
-  if constexpr (LaneExchange<T, To, From>::isPossible()) {
+  constexpr bool sameWaves = kSameType<typename To::OfWave, typename From::OfWave>;
+  if constexpr (sameWaves && LaneExchange<T, To, From>::isPossible()) {
     exchangeLanes(result, tile);
   } else {
     using OfLane = typename HoldersOfImages<From, typename To::OfLane>::Type;
-    constexpr bool inLane = kSameType<typename To::OfLane, typename From::OfLane>;
-    const int mine = inLane ? 0 : mapBits<OfLane>(laneId());
+    using OfWave = typename OfWaves<typename To::OfWave, typename From::OfWave>::template In<From>;
+    static_assert(OfWave::reach() >= 0, "expected the same elements in each wave; others need a shared place");
+    constexpr bool inLane = sameWaves && kSameType<typename To::OfLane, typename From::OfLane>;
+    int mine = inLane ? 0 : mapBits<OfLane>(laneId());
+    if constexpr (!sameWaves) {
+      mine ^= mapBits<OfWave>(waveId());
+    }
     repeat<To::registers>([&](auto r) INLINE {
       constexpr int holder = Holder<From>::of(To::OfRegister::map(r.value));
       static_assert(holder >= 0, "expected every element in this wave");

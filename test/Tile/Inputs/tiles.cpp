@@ -56,6 +56,9 @@ using Numbers =
     Threads<64, 1, SelectType<kWaveSize == 64, Register<>, Register<rows(32)>>,
             rows(1), rows(2), rows(4), rows(8), rows(16),
             kWaveSize == 64 ? rows(32) : 0, 0>::Type;
+/// Of every row, those of a wave: in both layouts each wave has what it needs.
+using NumbersOfWaves = Threads<64, 1, Register<rows(32)>, rows(1), rows(2),
+                               rows(4), rows(8), 0, 0, rows(16)>::Type;
 
 using Plain = Shared<float, Row<128, 256, 512, 1024, 2048, 4096>,
                      Column<4, 8, 16, 32, 64>>;
@@ -220,6 +223,16 @@ void exchanged(const bf16 *in, bf16 *out) {
   toBf16(result, back);
   storeTile<2>(result, view(out, 32));
 }
+void parts(const float *, float *out) {
+  Tile<int, Numbers> all;
+  Tile<int, NumbersOfWaves> some;
+  Tile<float, NumbersOfWaves> y;
+  forEach<Numbers>([&](auto i, int row, int) INLINE { all[i] = row; });
+  relayout(some, all);
+  forEach<NumbersOfWaves>([&](auto i, int, int)
+                              INLINE { y[i] = float(some[i]); });
+  storeTile<1>(y, view(out, 32));
+}
 /// Of each wave, all 0 but for one number of one: its rows get 1.
 void any(const float *, float *out) {
   Tile<float, Blocked> x, y;
@@ -323,6 +336,8 @@ int main() {
                [](int, int c) { return valueAt(17, c) + 10000; });
   check<bf16>("other lanes", otherLanes, input);
   check<bf16>("exchanged lanes", exchanged, input);
+  check<float>("parts of waves", parts,
+               [](int r, int c) { return c == 0 ? r : -1; });
   constexpr int kRowsOfWave = kWaveSize / 4; // and those 32 behind them
   check<float>("any of a wave", any, [](int r, int) {
     return r % 32 / kRowsOfWave == 20 / kRowsOfWave ? 1.0 : 0.0;
