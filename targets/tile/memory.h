@@ -119,6 +119,8 @@ struct View {
   template <int Count>
   static constexpr bool cutsColumns = columnsEnd && ColumnsEnd % Count != 0;
   static constexpr bool isPaged = Rows::isPaged;
+  /// Lanes ask each other where rows lie: all must be there.
+  static constexpr bool isGathered = isFar && !isPaged;
   using Element = T;
 
   /// The limit of a gathered row is that of the number it is gathered by.
@@ -239,14 +241,15 @@ TILE void loadTile(Tile<T, L> &tile, const W &from) {
 template <int Limit, Dimension Along = Dimension::Column, class T, class L, class W>
 TILE void storeTile(const Tile<T, L> &tile, const W &to) {
   using V = Vectors<L, smaller(Limit, larger(1, 16 / (int)sizeof(T))), Along>;
-  if (!isFirstHolder<L>()) {
+  const bool isFirst = isFirstHolder<L>();
+  if (!W::isGathered && !isFirst) {
     return;
   }
   forEachVector<L, V, Addresses::Own>([&](auto r, int row, int column) INLINE {
     const int lies = to.template place<L, r.value>(row);
     T *p = to.at(lies, column);
     const auto has = [&](auto e) INLINE {
-      return to.hasRow(row + V::rowSteps(e.value), lies + V::rowSteps(e.value)) &&
+      return (!W::isGathered || isFirst) && to.hasRow(row + V::rowSteps(e.value), lies + V::rowSteps(e.value)) &&
              to.hasColumns(column + V::columnSteps(e.value), 1);
     };
     if (has(Constant<V::count - 1>{})) {
@@ -266,12 +269,13 @@ TILE void storeTile(const Tile<T, L> &tile, const W &to) {
 /// Adds a tile to memory, element by element, atomically.
 template <class T, class L, class W>
 TILE void addTile(const Tile<T, L> &tile, const W &to) {
-  if (!isFirstHolder<L>()) {
+  const bool isFirst = isFirstHolder<L>();
+  if (!W::isGathered && !isFirst) {
     return;
   }
   forEach<L>([&](auto i, int row, int column) INLINE {
     const int lies = to.template place<L, i.value>(row);
-    if (to.hasRow(row, lies) && to.hasColumns(column, 1)) {
+    if ((!W::isGathered || isFirst) && to.hasRow(row, lies) && to.hasColumns(column, 1)) {
       addGlobal(to.at(lies, column), tile.v[i.value]);
     }
   });
