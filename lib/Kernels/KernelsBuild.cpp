@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "lib/Kernels/ExpertFamilies.h"
 #include "lib/Kernels/HeadFamilies.h"
 #include "lib/Kernels/Kernels.h"
 #include "lib/Kernels/NamedMachine.h"
@@ -206,6 +207,37 @@ static void buildSampleKernel(const Request &r) {
   buildSample(r.builder, r.label, shape, tile, r.rows());
 }
 
+static void buildRouteKernel(const Request &r) {
+  auto shape = r.fill(
+      RouteShape{.experts = 8, .topK = 2, .element = r.builder.getF32Type()});
+  if (shape.groups < 1 || shape.experts % shape.groups != 0) {
+    return r.settings.refuse("expected groups of whole experts, got " +
+                             Twine(shape.experts) + " in " +
+                             Twine(shape.groups));
+  }
+  buildRoute(r.builder, r.label, shape, r.settings.integer("waves", 1),
+             r.rows());
+}
+
+static void buildPlacePart(const Request &r, bool isCount) {
+  auto shape = r.fill(PlaceShape{.slots = r.fill(SlotShape{})});
+  auto tile = r.fill(PlaceTile{});
+  if (tile.step < 1 || tile.chunk % tile.step != 0) {
+    return r.settings.refuse("expected chunks of whole steps, got " +
+                             Twine(tile.chunk) + " pairs in steps of " +
+                             Twine(tile.step));
+  }
+  auto build = isCount ? buildCountPairs : buildPlace;
+  build(r.builder, r.label, shape, tile, r.rows());
+}
+
+static void buildSlotRows(const Request &r, bool isCombine) {
+  auto shape = r.fill(SlotRowsShape{
+      .slots = r.fill(SlotShape{}), .columns = 256, .element = r.bf16});
+  auto build = isCombine ? buildCombine : buildExpand;
+  build(r.builder, r.label, shape, r.rowTile(), r.rows());
+}
+
 static void buildExchangeKernel(const Request &r) {
   buildExchange(r.builder, r.label,
                 r.exchange(r.settings.integer("columns", 256), 2), r.rowTile(),
@@ -230,6 +262,11 @@ families() {
           {"attention-combine", [](auto &r) { buildDecodePart(r, true); }},
           {"sample", buildSampleKernel},
           {"exchange", buildExchangeKernel},
+          {"route", buildRouteKernel},
+          {"count-pairs", [](auto &r) { buildPlacePart(r, true); }},
+          {"place", [](auto &r) { buildPlacePart(r, false); }},
+          {"expand", [](auto &r) { buildSlotRows(r, false); }},
+          {"combine", [](auto &r) { buildSlotRows(r, true); }},
       };
   return table;
 }

@@ -255,6 +255,53 @@ FlatSymbolRefAttr Library::combine(const HeadShape &shape) {
   });
 }
 
+FlatSymbolRefAttr Library::route(const RouteShape &shape) {
+  Wanted route = {nameOf(shape), "route" + identityOf(shape)};
+  return once(route, [&](const Label &label) {
+    buildRoute(builder, label, shape, /*waves=*/1, allRows());
+  });
+}
+
+PlaceKernels Library::place(const SlotShape &slots, int64_t firstExpert) {
+  const PlaceTile tile = tiling.place(slots);
+  PlaceShape shape = {slots, firstExpert, false}, whole = shape;
+  whole.isWhole = true;
+  auto built = [&](StringRef kind, const PlaceShape &of, Range tokens,
+                   auto build) {
+    Wanted wanted = {nameOf(kind, of), kind.str() + identityOf(of)};
+    return once(wanted, [&](const Label &label) {
+      build(builder, label, of, tile, tokens);
+    });
+  };
+  const int64_t most = allRows().maximum;
+  PlaceKernels kernels;
+  kernels.wholeTokens = std::min(tile.chunk / slots.topK, most);
+  kernels.chunkPairs = tile.chunk;
+  if (kernels.wholeTokens > 0) {
+    kernels.whole = built("place", whole, {1, kernels.wholeTokens}, buildPlace);
+  }
+  if (kernels.wholeTokens < most) {
+    Range more = {kernels.wholeTokens + 1, most};
+    kernels.count = built("count_pairs", shape, more, buildCountPairs);
+    kernels.place = built("place", shape, more, buildPlace);
+  }
+  return kernels;
+}
+
+FlatSymbolRefAttr Library::expand(const SlotRowsShape &shape) {
+  Wanted expand = {nameOf("expand", shape), "expand" + identityOf(shape)};
+  return once(expand, [&](const Label &label) {
+    buildExpand(builder, label, shape, tiling.piece(shape.columns), allRows());
+  });
+}
+
+FlatSymbolRefAttr Library::combine(const SlotRowsShape &shape) {
+  Wanted combine = {nameOf("combine", shape), "combine" + identityOf(shape)};
+  return once(combine, [&](const Label &label) {
+    buildCombine(builder, label, shape, tiling.piece(shape.columns), allRows());
+  });
+}
+
 FlatSymbolRefAttr Library::sample(const SampleShape &shape) {
   Wanted sample = {nameOf(shape), "sample" + identityOf(shape)};
   return once(sample, [&](const Label &label) {

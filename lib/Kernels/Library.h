@@ -3,6 +3,7 @@
 #ifndef LIB_KERNELS_LIBRARY_H
 #define LIB_KERNELS_LIBRARY_H
 
+#include "lib/Kernels/ExpertFamilies.h"
 #include "lib/Kernels/HeadFamilies.h"
 #include "lib/Kernels/Tiling.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -16,6 +17,13 @@ struct LinearVariant {
   Range rows;
   LinearTile tile;
   mlir::FlatSymbolRefAttr kernel, reduce;
+};
+
+/// Who places pairs: up to some tokens `whole` alone, beyond `count` before
+/// `place`; of pairs in chunks of one size.
+struct PlaceKernels {
+  int64_t wholeTokens = 0, chunkPairs = 0;
+  mlir::FlatSymbolRefAttr whole, count, place;
 };
 
 /// Builds kernels at the end of a module. Those of which all is equal are one:
@@ -50,6 +58,10 @@ public:
   mlir::FlatSymbolRefAttr decodePart(const HeadShape &shape);
   mlir::FlatSymbolRefAttr decodeWhole(const HeadShape &shape);
   mlir::FlatSymbolRefAttr combine(const HeadShape &shape);
+  mlir::FlatSymbolRefAttr route(const RouteShape &shape);
+  PlaceKernels place(const SlotShape &slots, int64_t firstExpert);
+  mlir::FlatSymbolRefAttr expand(const SlotRowsShape &shape);
+  mlir::FlatSymbolRefAttr combine(const SlotRowsShape &shape);
   mlir::FlatSymbolRefAttr sample(const SampleShape &shape);
   mlir::FlatSymbolRefAttr exchange(const ExchangeShape &shape);
   /// How devices add up rows, before a norm if there is one.

@@ -122,6 +122,31 @@ std::string kernels::nameOf(const SampleShape &shape) {
          extent(static_cast<int64_t>(shape.temperature * 100));
 }
 
+std::string kernels::nameOf(const RouteShape &shape) {
+  std::string name = "route_" + extent(shape.topK) + "_of_" +
+                     extent(shape.experts) + "_" + word(shape.element) + "_" +
+                     wordOf(shape.scoring).str();
+  name += shape.correction ? "_corrected" : "";
+  return name + (shape.groups > 1 ? "_groups" + extent(shape.groups) : "");
+}
+
+static std::string nameOf(const SlotShape &shape) {
+  return extent(shape.topK) + "_of_" + extent(shape.experts) + "_rows" +
+         extent(shape.tileRows);
+}
+
+std::string kernels::nameOf(StringRef kind, const PlaceShape &shape) {
+  return (kind + (shape.isWhole ? "_whole_" : "_")).str() +
+         ::nameOf(shape.slots) +
+         (shape.firstExpert > 0 ? "_from" + extent(shape.firstExpert) : "");
+}
+
+std::string kernels::nameOf(StringRef kind, const SlotRowsShape &shape) {
+  return (kind + (shape.isWeighed ? "_weighed_" : "_")).str() +
+         extent(shape.columns) + "_" + word(shape.element) + "_" +
+         ::nameOf(shape.slots);
+}
+
 std::string kernels::nameOf(StringRef kind, const HeadShape &shape) {
   return (kind + "_h" + extent(shape.heads) + "_kv" + extent(shape.kvHeads) +
           "_d" + extent(shape.headDim) + "_" + word(shape.cacheElement) +

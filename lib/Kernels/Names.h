@@ -7,6 +7,7 @@
 #ifndef LIB_KERNELS_NAMES_H
 #define LIB_KERNELS_NAMES_H
 
+#include "lib/Kernels/ExpertFamilies.h"
 #include "lib/Kernels/HeadFamilies.h"
 
 namespace modelc::kernels {
@@ -20,6 +21,9 @@ std::string nameOf(const QuantiseShape &shape);
 std::string nameOf(const ElementwiseShape &shape);
 std::string nameOf(const GatherShape &shape);
 std::string nameOf(const SampleShape &shape);
+std::string nameOf(const RouteShape &shape);
+std::string nameOf(llvm::StringRef kind, const PlaceShape &shape);
+std::string nameOf(llvm::StringRef kind, const SlotRowsShape &shape);
 std::string nameOf(llvm::StringRef kind, const HeadShape &shape);
 std::string nameOf(const SumParts &sums);
 /// "_to_f4e2m1fn": what a kernel quantises its result to, or nothing.

@@ -122,3 +122,13 @@ SampleTile Tiling::sample(const SampleShape &shape) const {
                         tile.waves * target.execution.waveSize * perLane);
   return tile;
 }
+
+PlaceTile Tiling::place(const SlotShape &shape) const {
+  // A lane holds 32 of what pairs and experts are compared to at most.
+  constexpr int64_t kLanes = 256, kPerLane = 32;
+  const auto experts = static_cast<int64_t>(llvm::PowerOf2Ceil(shape.experts));
+  PlaceTile tile;
+  tile.waves = kLanes / target.execution.waveSize;
+  tile.step = std::clamp<int64_t>(kLanes * kPerLane / experts, 16, 64);
+  return tile;
+}

@@ -10,6 +10,7 @@
 #define LIB_KERNELS_TILING_H
 
 #include "lib/Kernels/Candidates.h"
+#include "lib/Kernels/ExpertFamilies.h"
 #include "lib/Kernels/HeadFamilies.h"
 #include "lib/Kernels/Kernels.h"
 
@@ -136,6 +137,7 @@ public:
   bool attends(Candidates &candidates, const HeadShape &shape,
                StepRange sizes) const;
   SampleTile sample(const SampleShape &shape) const;
+  PlaceTile place(const SlotShape &shape) const;
 
   /// Workgroups that fill the machine twice.
   int64_t fullGrid() const { return 2 * target.execution.units; }
