@@ -121,6 +121,24 @@ int64_t RopeAppendOp::getHeads() {
   return columns(getQ()) / getCache().getType().getHeadDim();
 }
 
+/// Both norms or none, each with a number for each column of a head.
+static LogicalResult verifyNorms(RopeAppendOp op) {
+  bool isNormed = static_cast<bool>(op.getQNorm());
+  if (isNormed != static_cast<bool>(op.getKNorm()) ||
+      isNormed != op.getEps().has_value() || (op.getOnePlus() && !isNormed)) {
+    return op.emitOpError("expected norms of queries and of keys, with 'eps', "
+                          "or neither");
+  }
+  const int64_t headDim = op.getCache().getType().getHeadDim();
+  for (Value weight : {op.getQNorm(), op.getKNorm()}) {
+    if (weight && !hasSize(weight, headDim)) {
+      return op.emitOpError("expected norms of heads of ")
+             << headDim << " columns, got " << weight.getType();
+    }
+  }
+  return success();
+}
+
 LogicalResult RopeAppendOp::verify() {
   CacheType cache = getCache().getType();
   int64_t keyColumns = cache.getKvHeads() * cache.getHeadDim();
@@ -135,7 +153,8 @@ LogicalResult RopeAppendOp::verify() {
            << narrow << ", got " << elementType(getQ());
   }
   if (failed(verifyRotation(*this, getTheta(), getScaling())) ||
-      failed(verifyQueryScale(*this, getQScale(), cache))) {
+      failed(verifyQueryScale(*this, getQScale(), cache)) ||
+      failed(verifyNorms(*this))) {
     return failure();
   }
   return verifyHeads(*this, columns(getQ()), cache);

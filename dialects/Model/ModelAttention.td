@@ -88,14 +88,16 @@ def Model_AppendOp : Model_Op<"append", [
 }
 
 def Model_RopeAppendOp : Model_Op<"rope_append", [
-    Model_SharesColumns, AllTypesMatch<["cache", "cacheOut"]>]> {
+    Model_SharesColumns, AttrSizedOperandSegments,
+    AllTypesMatch<["cache", "cacheOut"]>]> {
   let summary = "rope of queries and keys, keys and values into the cache";
   let description = [{
     `qkv` holds side by side the columns of all query heads, of all key heads,
     of all value heads. `q` is the queries, rotated as `model.rope` does; the keys,
     rotated too, and the values are written as `model.append` does. `scaled`: `q`
     is the numbers of 8 bits that `model.attention` would make of the queries with
-    that scale.
+    that scale. `normed`: heads of queries and keys are normed first, as
+    `model.norm` does with `head_dim`, in f32 up to the rotated number.
 
     ```mlir
     model.graph @rope_append(%qkv: tensor<?x256xbf16>, %batch: !model.batch,
@@ -104,6 +106,14 @@ def Model_RopeAppendOp : Model_Op<"rope_append", [
       %q, %c = model.rope_append %qkv, %cache, %batch theta 1.0e4
           : tensor<?x256xbf16>, !model.cache<kv_heads = 2, head_dim = 32, bf16>
           -> tensor<?x128xbf16>
+      model.return %q : tensor<?x128xbf16>
+    }
+    model.graph @normed(%qkv: tensor<?x256xbf16>, %batch: !model.batch, %w: tensor<32xbf16>,
+        %cache: !model.cache<kv_heads = 2, head_dim = 32, bf16>)
+        -> tensor<?x128xbf16> {
+      %q, %c = model.rope_append %qkv, %cache, %batch normed %w, %w eps 1.0e-6 one_plus
+          theta 1.0e4 : tensor<?x256xbf16>, !model.cache<kv_heads = 2, head_dim = 32, bf16>
+          normed tensor<32xbf16>, tensor<32xbf16> -> tensor<?x128xbf16>
       model.return %q : tensor<?x128xbf16>
     }
     model.graph @eight_bits(%qkv: tensor<?x256xbf16>, %batch: !model.batch, %qs: tensor<1xf32>,
@@ -120,13 +130,16 @@ def Model_RopeAppendOp : Model_Op<"rope_append", [
   }];
   let arguments = (ins Model_Rows:$qkv,
       Arg<Model_CacheType, "", [MemWrite]>:$cache, Model_BatchType:$batch,
-      Optional<Model_Scales>:$q_scale, F64Attr:$theta,
+      Optional<Model_Scales>:$q_scale, Optional<Model_Vector>:$q_norm,
+      Optional<Model_Vector>:$k_norm, OptionalAttr<F64Attr>:$eps,
+      UnitAttr:$one_plus, F64Attr:$theta,
       OptionalAttr<Model_Llama3ScalingAttr>:$scaling);
   let results = (outs Model_Rows:$q, Model_CacheType:$cacheOut);
   let assemblyFormat = [{
-    $qkv `,` $cache `,` $batch (`scaled` $q_scale^)? `theta` $theta
+    $qkv `,` $cache `,` $batch (`scaled` $q_scale^)?
+    (`normed` $q_norm^ `,` $k_norm `eps` $eps)? (`one_plus` $one_plus^)? `theta` $theta
     (`scaling` $scaling^)? attr-dict `:` type($qkv) `,` qualified(type($cache))
-    (`,` type($q_scale)^)? `->` type($q)
+    (`,` type($q_scale)^)? (`normed` type($q_norm)^ `,` type($k_norm))? `->` type($q)
   }];
   let extraClassDeclaration = [{
     /// Query heads on this rank.

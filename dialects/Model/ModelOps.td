@@ -89,9 +89,11 @@ def Model_NormOp : Model_Op<"norm",
     (`sum` type($sum)^)?
   }];
   let extraClassDeclaration = [{
-    /// Whether it norms whole rows with a weight as it is.
-    bool isPlain() {
-      return getWeight() && !getHeadDim() && !getNormed() && !getOnePlus();
+    /// Whether it norms each head, all of its columns, with a weight, and does
+    /// no more.
+    bool normsHeads() {
+      return getHeadDim() && getWeight() && !getNormed() && !getResidual() &&
+             !getScale() && !getSum();
     }
   }];
   let hasVerifier = 1;

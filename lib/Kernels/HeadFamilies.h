@@ -24,6 +24,11 @@ struct HeadShape {
   /// What products multiply if not numbers of `element`: queries and keys, and
   /// powers and values. Queries come over a scale then, saturated.
   mlir::Type queries = {}, powers = {};
+  /// Of weights by which queries and keys are normed, each head by itself,
+  /// before they are rotated; null: they are not.
+  mlir::Type normWeight = {};
+  double normEpsilon = 0;
+  bool isNormOnePlus = false; ///< their weights are 1 more
   /// How the kernel that joins parts of keys quantises results: in blocks of
   /// whole words of scales of each head.
   std::optional<QuantiseShape> quantise = {};
@@ -51,6 +56,9 @@ inline constexpr auto kFields<HeadShape> = fieldsOf<HeadShape>(
     Field{"window", &HeadShape::window}, Field{"element", &HeadShape::element},
     Field{"cache", &HeadShape::cacheElement},
     Field{"query", &HeadShape::queries}, Field{"power", &HeadShape::powers},
+    Field{"norm", &HeadShape::normWeight},
+    Field{"norm_epsilon", &HeadShape::normEpsilon},
+    Field{"norm_one_plus", &HeadShape::isNormOnePlus},
     Field{"quantise", &HeadShape::quantise});
 
 /// Sizes of a step. `longest` counts the new tokens of one sequence.
@@ -103,12 +111,12 @@ inline constexpr auto kFields<RopeTile> =
                        Field{"sums", &RopeTile::sums});
 
 /// Rotates queries and keys, appends keys and values. Arguments: qkv[tokens,
-/// heads + 2 kvHeads, headDim], rope[position, 2, headDim / 2] (cosines,
-/// sines; f32), starts, contexts, pages, q, k_cache, v_cache, [q_scale],
-/// [k_scale, v_scale], tokens, sequences, longest, pages_per_sequence. Where
-/// sums come in parts, for qkv: partial[tokens, parts, heads + 2 kvHeads,
-/// headDim] in f32, [a_scale[tokens] or [1]], [w_scale], [bias] of [heads + 2
-/// kvHeads, headDim].
+/// heads + 2 kvHeads, headDim], [q_norm, k_norm] of [headDim], rope[position,
+/// 2, headDim / 2] (cosines, sines; f32), starts, contexts, pages, q, k_cache,
+/// v_cache, [q_scale], [k_scale, v_scale], tokens, sequences, longest,
+/// pages_per_sequence. Where sums come in parts, for qkv: partial[tokens,
+/// parts, heads + 2 kvHeads, headDim] in f32, [a_scale[tokens] or [1]],
+/// [w_scale], [bias] of [heads + 2 kvHeads, headDim].
 schedule::KernelOp buildRopeAppend(mlir::OpBuilder &builder, const Label &label,
                                    const HeadShape &shape, const RopeTile &tile,
                                    StepRange sizes);

@@ -151,7 +151,8 @@ std::string kernels::nameOf(StringRef kind, const HeadShape &shape) {
   return (kind + "_h" + extent(shape.heads) + "_kv" + extent(shape.kvHeads) +
           "_d" + extent(shape.headDim) + "_" + word(shape.cacheElement) +
           (shape.window > 0 ? "_w" + extent(shape.window) : "") +
-          (shape.queries ? "_queries_" + word(shape.queries) : ""))
+          (shape.queries ? "_queries_" + word(shape.queries) : "") +
+          (shape.normWeight ? "_normed" : ""))
       .str();
 }
 

@@ -60,21 +60,38 @@ static model::LinearOp merge(OpBuilder &builder,
       /*residual=*/Value(), swiglu, first.getRole(), first.getHeadDimAttr());
 }
 
+static bool areAlike(model::RopeOp a, model::RopeOp b) {
+  return a.isPlain() && b.isPlain() && a.getTheta() == b.getTheta() &&
+         a.getScalingAttr() == b.getScalingAttr() &&
+         a.getHeadDim() == b.getHeadDim();
+}
+
+/// Whether both norm each head, with weights, or neither is there.
+static bool areAlike(model::NormOp a, model::NormOp b) {
+  return (!a && !b) ||
+         (a && b && a.normsHeads() && b.normsHeads() &&
+          a.getHeadDim() == b.getHeadDim() && a.getEps() == b.getEps() &&
+          a.getOnePlus() == b.getOnePlus());
+}
+
 void fuseQkv(model::AttentionOp attention) {
   auto append = onlyUseOf<model::AppendOp>(attention.getCache());
   auto ropeQ = onlyUseOf<model::RopeOp>(attention.getQ());
   auto ropeK = append ? onlyUseOf<model::RopeOp>(append.getK()) : nullptr;
-  if (!ropeQ || !ropeK || !ropeQ.isPlain() || !ropeK.isPlain() ||
-      ropeQ.getTheta() != ropeK.getTheta() ||
-      ropeQ.getScalingAttr() != ropeK.getScalingAttr() ||
-      ropeQ.getHeadDim() != ropeK.getHeadDim() ||
+  if (!ropeQ || !ropeK || !areAlike(ropeQ, ropeK) ||
       static_cast<int64_t>(ropeQ.getHeadDim()) !=
           append.getCache().getType().getHeadDim()) {
     return;
   }
+  auto normQ = onlyUseOf<model::NormOp>(ropeQ.getX());
+  auto normK = onlyUseOf<model::NormOp>(ropeK.getX());
+  if (!areAlike(normQ, normK) ||
+      (normQ && normQ.getHeadDim() != ropeQ.getHeadDim())) {
+    return;
+  }
   SmallVector<model::LinearOp> linears = {
-      onlyUseOf<model::LinearOp>(ropeQ.getX()),
-      onlyUseOf<model::LinearOp>(ropeK.getX()),
+      onlyUseOf<model::LinearOp>(normQ ? normQ.getX() : ropeQ.getX()),
+      onlyUseOf<model::LinearOp>(normK ? normK.getX() : ropeK.getX()),
       onlyUseOf<model::LinearOp>(append.getV())};
   if (!canMerge(linears)) {
     return;
@@ -85,12 +102,18 @@ void fuseQkv(model::AttentionOp attention) {
       builder, builder.getFusedLoc({ropeQ.getLoc(), append.getLoc()}),
       attention.getQ().getType(), append.getCache().getType(), qkv.getOut(),
       append.getCache(), append.getBatch(), /*q_scale=*/Value(),
-      ropeQ.getThetaAttr(), ropeQ.getScalingAttr());
+      normQ ? normQ.getWeight() : Value(), normK ? normK.getWeight() : Value(),
+      normQ ? normQ.getEpsAttr() : FloatAttr(),
+      normQ ? normQ.getOnePlusAttr() : UnitAttr(), ropeQ.getThetaAttr(),
+      ropeQ.getScalingAttr());
   attention.getQMutable().assign(fused.getQ());
   attention.getCacheMutable().assign(fused.getCacheOut());
   for (Operation *op :
-       {append.getOperation(), ropeQ.getOperation(), ropeK.getOperation()}) {
-    op->erase();
+       {append.getOperation(), ropeQ.getOperation(), ropeK.getOperation(),
+        normQ.getOperation(), normK.getOperation()}) {
+    if (op) {
+      op->erase();
+    }
   }
   for (model::LinearOp linear : linears) {
     linear->erase();

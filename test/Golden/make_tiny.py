@@ -4,7 +4,7 @@ Written by torch 2.15.0+cu132 (on the CPU) and transformers 5.23.0 with
 Python 3.11.7; the files change with other versions only in the last digits.
 
     python3 -m venv /tmp/golden && /tmp/golden/bin/pip install torch==2.15.0 transformers==5.23.0
-    /tmp/golden/bin/python test/Golden/make_tiny.py llama mistral qwen2
+    /tmp/golden/bin/python test/Golden/make_tiny.py llama mistral qwen2 qwen3
 
 The weights are rounded to bf16, everything is computed in float32. Two prompts
 of 11 and 21 tokens are prefilled, each alone and without padding, then 8 tokens
@@ -25,7 +25,7 @@ import sys
 
 import torch
 from transformers import (LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM,
-                          Qwen2Config, Qwen2ForCausalLM)
+                          Qwen2Config, Qwen2ForCausalLM, Qwen3Config, Qwen3ForCausalLM)
 from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
 HERE = pathlib.Path(__file__).parent
@@ -65,10 +65,18 @@ def make_qwen2():
         **SHARED | {"tie_word_embeddings": True}))
 
 
+def make_qwen3():
+    """Norms of each head of queries and keys."""
+    return Qwen3ForCausalLM(Qwen3Config(
+        hidden_size=64, intermediate_size=128, num_hidden_layers=2,
+        num_attention_heads=4, num_key_value_heads=2, head_dim=64, rms_norm_eps=1e-6,
+        rope_theta=1000000.0, architectures=["Qwen3ForCausalLM"], **SHARED))
+
+
 # What makes each model, its seed, and among how many prompts of each length the
 # one with the largest margin is looked for.
 FAMILIES = {"llama": (make_llama, 136, 1), "mistral": (make_mistral, 36, 1000),
-            "qwen2": (make_qwen2, 16, 1000)}
+            "qwen2": (make_qwen2, 16, 1000), "qwen3": (make_qwen3, 3, 200)}
 
 
 def make_model(family, seed):

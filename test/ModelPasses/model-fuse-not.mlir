@@ -57,3 +57,25 @@ model.graph @swiglu(%g: tensor<?x64xbf16>, %u: tensor<?x64xbf16>) -> (tensor<?x6
   %q, %scale = model.quantise %s : tensor<?x64xbf16> -> tensor<?x64xf8E4M3FN> scale tensor<?xf32>
   model.return %q, %scale : tensor<?x64xf8E4M3FN>, tensor<?xf32>
 }
+
+// Norms of heads that differ stay; so do linears before them.
+// CHECK-LABEL: model.graph @other_norms
+model.graph @other_norms(%x: tensor<?x64xbf16>, %batch: !model.batch,
+    %cache: !model.cache<kv_heads = 1, head_dim = 32, bf16>) -> tensor<?x32xbf16> {
+  %w = model.weight ["w"] : tensor<32x64xbf16>
+  %n = model.weight ["n"] : tensor<32xbf16>
+  %q = model.linear %x, %w : tensor<?x64xbf16>, tensor<32x64xbf16> -> tensor<?x32xbf16>
+  %k = model.linear %x, %w : tensor<?x64xbf16>, tensor<32x64xbf16> -> tensor<?x32xbf16>
+  %v = model.linear %x, %w : tensor<?x64xbf16>, tensor<32x64xbf16> -> tensor<?x32xbf16>
+  // CHECK: model.norm %{{.*}} eps {{.*}} head_dim 32
+  %qn = model.norm %q, %n eps 1.0e-6 head_dim 32 : tensor<?x32xbf16>, tensor<32xbf16> -> tensor<?x32xbf16>
+  %kn = model.norm %k, %n eps 1.0e-5 head_dim 32 : tensor<?x32xbf16>, tensor<32xbf16> -> tensor<?x32xbf16>
+  // CHECK: model.rope %
+  %qr = model.rope %qn, %batch head_dim 32 theta 1.0e4 : tensor<?x32xbf16>
+  %kr = model.rope %kn, %batch head_dim 32 theta 1.0e4 : tensor<?x32xbf16>
+  %c = model.append %kr, %v, %cache, %batch : tensor<?x32xbf16>, !model.cache<kv_heads = 1, head_dim = 32, bf16>
+  // CHECK-NOT: rope_append
+  // CHECK: model.return
+  %y = model.attention %qr, %c, %batch : tensor<?x32xbf16>, !model.cache<kv_heads = 1, head_dim = 32, bf16>
+  model.return %y : tensor<?x32xbf16>
+}

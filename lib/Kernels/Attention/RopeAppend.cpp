@@ -7,11 +7,13 @@
 // step, with one token, the rows of a tile are the heads of the group instead.
 //
 // Pairs are columns (i, i + headDim / 2): a' = a cos - b sin, b' = b cos + a
-// sin. Keys and values of a cache of 8 bits are divided by their scale, rounded
-// once and saturated. What is rotated may come in parts of sums (RopeSource.h).
+// sin. Heads of queries and keys may be normed first (HeadNorm.h). Keys and
+// values of a cache of 8 bits are divided by their scale, rounded once and
+// saturated. What is rotated may come in parts of sums (RopeSource.h).
 //
 //===----------------------------------------------------------------------===//
 
+#include "lib/Kernels/Attention/HeadNorm.h"
 #include "lib/Kernels/Attention/NewRows.h"
 #include "lib/Kernels/Attention/RopeSource.h"
 #include "lib/Kernels/HeadFamilies.h"
@@ -31,6 +33,7 @@ struct RopeAppend {
   const HeadShape &shape;
   const RopeTile &tile;
   RopeSource source;
+  HeadNorm norm;
   NewRows rows;
   Value rope, q;
   /// In the parts of half a head.
@@ -50,6 +53,8 @@ struct RopeAppend {
   void declare();
   Head loadHalves(int64_t rows, const Place &from);
   Head loadValues(const Place &from);
+  HeadNorm::Tiles loadNorm(Value weights);
+  Head normed(const Head &head, ArrayRef<Value> weights);
   void storeRotated(const Head &head, const HeadPlace &to, Type type,
                     Value factor = {});
   void storeValues(const Head &head, const HeadPlace &to, Value factor);
@@ -61,6 +66,7 @@ struct RopeAppend {
 
 void RopeAppend::declare() {
   source.declare(shape);
+  norm.declare();
   rope = k.buffer("rope", {kDynamic, 2, half()}, k.f32());
   rows.sequences = SequenceArguments::declare(k);
   q = k.buffer("q", {kDynamic, shape.heads, shape.headDim},
@@ -90,6 +96,37 @@ RopeAppend::Head RopeAppend::loadValues(const Place &from) {
     column += columns;
   }
   return head;
+}
+
+/// Of the columns of `loadHalves`; of null: none.
+HeadNorm::Tiles RopeAppend::loadNorm(Value weights) {
+  HeadNorm::Tiles tiles;
+  int64_t column = 0;
+  for (Value cosine : weights ? ArrayRef<Value>(cosines) : ArrayRef<Value>()) {
+    int64_t columns = cast<TileType>(cosine.getType()).getColumns();
+    tiles.push_back(norm.load(weights, column, columns));
+    tiles.push_back(norm.load(weights, half() + column, columns));
+    column += columns;
+  }
+  return tiles;
+}
+
+/// A head as it is where there are no weights.
+RopeAppend::Head RopeAppend::normed(const Head &head, ArrayRef<Value> weights) {
+  if (weights.empty()) {
+    return head;
+  }
+  HeadNorm::Tiles columns;
+  for (const Loaded &own : head) {
+    columns.push_back(source.finished("left", own.left));
+    columns.push_back(source.finished("right", own.right));
+  }
+  HeadNorm::Tiles results = norm.normed(columns, weights);
+  Head made;
+  for (auto [i, own] : llvm::enumerate(head)) {
+    made.push_back({own.column, {results[2 * i]}, {results[2 * i + 1]}});
+  }
+  return made;
 }
 
 /// Stores a head rotated, times `factor`, 1 x 1, where there is one.
@@ -155,6 +192,8 @@ void RopeAppend::ownTokens(const Sequence &sequence, Scalar first,
   Scalar firstHead =
       k.name("first_head", kvHead * static_cast<double>(shape.group()));
   loadTable(sequence, position);
+  HeadNorm::Tiles queryNorm = loadNorm(norm.queries);
+  HeadNorm::Tiles keyNorm = loadNorm(norm.keys);
   Scalar cacheRow = rows.cacheRowOf(sequence, position);
   auto sourceOf = [&](Scalar head) {
     return source.at(row, head, /*areHeads=*/false, sequence.end);
@@ -169,7 +208,7 @@ void RopeAppend::ownTokens(const Sequence &sequence, Scalar first,
     factors = rows.loadFactors();
     k.loop("member", k.constant(shape.group()), "", [&](Scalar member) {
       Scalar head = firstHead + member;
-      Head own = loadHalves(tile.tokens, sourceOf(head));
+      Head own = normed(loadHalves(tile.tokens, sourceOf(head)), queryNorm);
       storeRotated(own, rotatedAt(sequence, row, head), shape.queryElement(),
                    factors.query);
     });
@@ -180,10 +219,11 @@ void RopeAppend::ownTokens(const Sequence &sequence, Scalar first,
       loadValues(sourceOf(key + static_cast<double>(shape.kvHeads)));
   if (tile.packsHeads) {
     factors = rows.loadFactors();
-    storeRotated(queries, rotatedAt(sequence, row, firstHead),
-                 shape.queryElement(), factors.query);
+    storeRotated(normed(queries, queryNorm),
+                 rotatedAt(sequence, row, firstHead), shape.queryElement(),
+                 factors.query);
   }
-  storeRotated(newKeys,
+  storeRotated(normed(newKeys, keyNorm),
                rows.at(rows.cache.keys, sequence, position, kvHead, cacheRow),
                shape.cacheElement, factors.key);
   storeValues(newValues,
@@ -195,8 +235,9 @@ KernelOp kernels::buildRopeAppend(OpBuilder &builder, const Label &label,
                                   const HeadShape &shape, const RopeTile &tile,
                                   StepRange sizes) {
   KernelBuilder k(builder, label.symbol, label.op, tile.waves);
-  RopeAppend kernel = {k,  shape, tile, {k, tile.sums}, {k, shape, tile}, {},
-                       {}, {},    {}};
+  RopeAppend kernel = {
+      k,  shape, tile, {k, tile.sums}, {k, shape}, {k, shape, tile}, {},
+      {}, {},    {}};
   kernel.declare();
   kernel.rows.overTokens(
       sizes, /*ownsAllHeads=*/false,

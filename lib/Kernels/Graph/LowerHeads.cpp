@@ -103,6 +103,13 @@ void kernels::launchRope(Lowering &in, model::RopeAppendOp op,
   Storage place = in.storage[op.getCache()];
   narrow(in, shape, place, op.getQScale());
   NamedValues arguments(rows);
+  if (op.getQNorm()) {
+    shape.normWeight = elementOf(op.getQNorm());
+    shape.normEpsilon = op.getEps()->convertToDouble();
+    shape.isNormOnePlus = op.getOnePlus();
+    llvm::append_range(arguments, in.buffersOf({{"q_norm", op.getQNorm()},
+                                                {"k_norm", op.getKNorm()}}));
+  }
   arguments.append({{"rope", ropeTable(in, op, shape.headDim)},
                     {"starts", in.starts()},
                     {"contexts", in.contexts()},

@@ -299,6 +299,27 @@ model.graph @rope_append(%x: tensor<?x256xbf16>, %batch: !model.batch,
 
 // -----
 
+model.graph @one_norm(%x: tensor<?x256xbf16>, %batch: !model.batch, %w: tensor<32xbf16>,
+    %cache: !model.cache<kv_heads = 2, head_dim = 32, bf16>) -> tensor<?x128xbf16> {
+  // expected-error@+1 {{expected norms of queries and of keys, with 'eps', or neither}}
+  %q, %c = model.rope_append %x, %cache, %batch one_plus theta 1.0e4
+      : tensor<?x256xbf16>, !model.cache<kv_heads = 2, head_dim = 32, bf16> -> tensor<?x128xbf16>
+  model.return %q : tensor<?x128xbf16>
+}
+
+// -----
+
+model.graph @wide_norm(%x: tensor<?x256xbf16>, %batch: !model.batch, %w: tensor<32xbf16>, %v: tensor<128xbf16>,
+    %cache: !model.cache<kv_heads = 2, head_dim = 32, bf16>) -> tensor<?x128xbf16> {
+  // expected-error@+1 {{expected norms of heads of 32 columns, got 'tensor<128xbf16>'}}
+  %q, %c = model.rope_append %x, %cache, %batch normed %v, %w eps 1.0e-6 theta 1.0e4
+      : tensor<?x256xbf16>, !model.cache<kv_heads = 2, head_dim = 32, bf16>
+      normed tensor<128xbf16>, tensor<32xbf16> -> tensor<?x128xbf16>
+  model.return %q : tensor<?x128xbf16>
+}
+
+// -----
+
 model.graph @attention(%q: tensor<?x96xbf16>, %batch: !model.batch,
     %cache: !model.cache<kv_heads = 2, head_dim = 32, bf16>) -> tensor<?x96xbf16> {
   // expected-error@+1 {{expected query heads in 2 equal groups, one for each KV head, got 3 heads}}

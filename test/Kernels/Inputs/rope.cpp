@@ -1,6 +1,7 @@
 // Rotated queries and keys, appended keys and values; of sums in parts with
 // PARTS, which a scale of each row, one of each column and a bias finish with
-// FINISHED, one scale of all rows with FINISHED_BY_ONE.
+// FINISHED, one scale of all rows with FINISHED_BY_ONE. With NORMED heads of
+// queries and keys are normed first, by weights that are that much more.
 #include "run.h"
 
 #ifndef HEAD_DIM
@@ -60,12 +61,40 @@ static double numberOf(Allocation<Source> &qkv, int row, int head, int i) {
   return finish()(sum, row, head * kDim + i);
 }
 
+#ifdef NORMED
+struct Norms {
+  Allocation<bf16> queries, keys;
+  Norms() : queries(kDim), keys(kDim) { fillRandom(queries), fillRandom(keys); }
+};
+static Norms &norms() {
+  static Norms one;
+  return one;
+}
+#define NORM_ARGUMENTS norms().queries.data(), norms().keys.data(),
+
+static double normed(Allocation<Source> &qkv, int row, int head, int i) {
+  double squares = 0;
+  for (int other = 0; other < kDim; ++other) {
+    double number = numberOf(qkv, row, head, other);
+    squares += number * number;
+  }
+  bf16 weight = (head < kHeads ? norms().queries : norms().keys)[i];
+  return numberOf(qkv, row, head, i) / std::sqrt(squares / kDim + 0.5) *
+         (asDouble(weight) + NORMED);
+}
+#else
+#define NORM_ARGUMENTS
+static double normed(Allocation<Source> &qkv, int row, int head, int i) {
+  return numberOf(qkv, row, head, i);
+}
+#endif
+
 static double rotated(Allocation<Source> &qkv, int row, int head, int i,
                       int position) {
   double angle = position * std::pow(1e4, -2.0 * (i % kHalf) / kDim);
   double cosine = float(std::cos(angle)), sine = float(std::sin(angle));
-  double x = numberOf(qkv, row, head, i);
-  double y = numberOf(qkv, row, head, (i + kHalf) % kDim);
+  double x = normed(qkv, row, head, i);
+  double y = normed(qkv, row, head, (i + kHalf) % kDim);
   return i < kHalf ? x * cosine - y * sine : x * cosine + y * sine;
 }
 
@@ -120,9 +149,10 @@ int main() {
   fillTable(table);
   int tiles = (sequences.longest() + TOKENS - 1) / TOKENS;
   launch("rope_append", sequences.count() * tiles * kKvHeads,
-         modelc::rope_append, qkv.data(), FINISH_ARGUMENTS table.data(),
-         sequences.starts.data(), sequences.lengths.data(),
-         sequences.pages.data(), q.data(), keys.data(), values.data(),
+         modelc::rope_append, qkv.data(),
+         FINISH_ARGUMENTS NORM_ARGUMENTS table.data(), sequences.starts.data(),
+         sequences.lengths.data(), sequences.pages.data(), q.data(),
+         keys.data(), values.data(),
          QUERY_ARGUMENT KEY_ARGUMENT VALUE_ARGUMENT sequences.tokens,
          sequences.count(), sequences.longest(), sequences.pagesPerSequence);
   Outcome outcome;
