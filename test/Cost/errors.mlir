@@ -43,6 +43,17 @@ schedule.kernel @syntax(%hit: !schedule.buffer<1xi32>) guard [] attributes {wave
 
 // -----
 
+schedule.kernel @arguments(%hit: !schedule.buffer<1xi32>) guard [] attributes {waves = 1 : i64} {
+  %c0 = arith.constant 0 : index
+  %n = schedule.load %hit[%c0] : !schedule.buffer<1xi32> -> i32
+  %count = arith.index_cast %n : i32 to index
+  // expected-error @+1 {{in `expect`: expected 3 arguments of 'experts_hit', got 2 at column 1 of 'experts_hit(8, m)'}}
+  schedule.loop (%i) = (%c0) to (%count) on workgroups attributes {expect = "experts_hit(8, m)"} {
+  }
+}
+
+// -----
+
 schedule.kernel @no_instruction(%m: index) guard [] attributes {waves = 1 : i64} {
   %c0 = arith.constant 0 : index
   schedule.loop (%i) = (%c0) to (%m) on workgroups {

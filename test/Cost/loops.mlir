@@ -1,4 +1,5 @@
 // RUN: %modelc-opt %s --split-input-file --schedule-print-cost="target=toy targets-dir=%src_root/test/targets sizes=m:100,experts:8,chosen:2,tokens:4 explain" -o /dev/null | FileCheck %s
+// RUN: %modelc-opt %s --split-input-file --schedule-print-cost="target=toy targets-dir=%src_root/test/targets sizes=m:100,experts:8,chosen:2,tokens:4,experts_balanced:1 explain" -o /dev/null | FileCheck %s --check-prefix=BALANCED
 // How often the body of a loop runs, and how much of a tile is there.
 
 // Causal: workgroup i of 10 walks i + 1 tiles: 5.5 on the mean, 55 in all, of
@@ -55,6 +56,26 @@ schedule.kernel @experts(%a: !schedule.buffer<?x16xf32>, %hit: !schedule.buffer<
   %n = schedule.load %hit[%c0] : !schedule.buffer<1xi32> -> i32
   %count = arith.index_cast %n : i32 to index
   schedule.loop (%i) = (%c0) to (%count) on workgroups attributes {expect = "experts * (1 - (1 - chosen / experts)^tokens)"} {
+    %row = arith.muli %i, %c16 : index
+    %x = schedule.load %a[%row, %c0] : !schedule.buffer<?x16xf32> -> !schedule.tile<16x16xf32>
+  }
+}
+
+// -----
+
+// The same by name, as the workload loads experts: each token picks 2 of 8 by lot,
+// or tokens are dealt out, min(8, 2 * 4) = 8 experts.
+// CHECK-LABEL: kernel loaded
+// CHECK: workgroups: 5.47
+// BALANCED-LABEL: kernel loaded
+// BALANCED: workgroups: 8
+schedule.kernel @loaded(%a: !schedule.buffer<?x16xf32>, %hit: !schedule.buffer<1xi32>)
+    guard [] attributes {waves = 1 : i64} {
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %n = schedule.load %hit[%c0] : !schedule.buffer<1xi32> -> i32
+  %count = arith.index_cast %n : i32 to index
+  schedule.loop (%i) = (%c0) to (%count) on workgroups attributes {expect = "experts_hit(experts, chosen, tokens)"} {
     %row = arith.muli %i, %c16 : index
     %x = schedule.load %a[%row, %c0] : !schedule.buffer<?x16xf32> -> !schedule.tile<16x16xf32>
   }

@@ -3,15 +3,22 @@
 //   sum     = product { ("+" | "-") product }
 //   product = power { ("*" | "/") power }
 //   power   = atom [ "^" power ]
-//   atom    = number | name | name "(" sum "," sum ")" | "(" sum ")" | "-" atom
+//   atom    = number | name | name "(" sum { "," sum } ")" | "(" sum ")"
+//           | "-" atom
+//
+// Functions are min, max, ceildiv and floordiv of two numbers, and
+// experts_hit(experts, top_k, tokens), as the workload loads experts.
 //
 //===----------------------------------------------------------------------===//
 
+#include "lib/Cost/ExpertLoad.h"
 #include "lib/Cost/Read/ReadKernel.h"
 #include "llvm/ADT/StringExtras.h"
 #include <cmath>
 
 namespace modelc {
+
+static constexpr llvm::StringLiteral kExpertsHit = "experts_hit";
 
 namespace {
 class ExpectParser {
@@ -30,7 +37,7 @@ private:
   double readAtom();
   double readNumber();
   double readNamed();
-  double call(llvm::StringRef name, double a, double b, size_t nameAt);
+  double call(llvm::StringRef name, llvm::ArrayRef<double> of, size_t nameAt);
   double lookUp(llvm::StringRef name, size_t nameAt);
   void skipSpace() {
     at = std::min(text.find_first_not_of(" \t", at), text.size());
@@ -104,21 +111,31 @@ double ExpectParser::readNumber() {
   return number;
 }
 
-double ExpectParser::call(llvm::StringRef name, double a, double b,
+double ExpectParser::call(llvm::StringRef name, llvm::ArrayRef<double> of,
                           size_t nameAt) {
+  const size_t wanted = name == kExpertsHit ? 3 : 2;
+  if (of.size() != wanted) {
+    return fail("expected " + llvm::Twine(wanted) + " arguments of '" + name +
+                    "', got " + llvm::Twine(of.size()),
+                nameAt);
+  }
   if (name == "min") {
-    return std::min(a, b);
+    return std::min(of[0], of[1]);
   }
   if (name == "max") {
-    return std::max(a, b);
+    return std::max(of[0], of[1]);
   }
   if (name == "ceildiv") {
-    return std::ceil(a / b);
+    return std::ceil(of[0] / of[1]);
   }
   if (name == "floordiv") {
-    return std::floor(a / b);
+    return std::floor(of[0] / of[1]);
   }
-  return fail("expected min, max, ceildiv or floordiv, got '" + name + "'",
+  if (name == kExpertsHit) {
+    return expertsHit(ExpertLoad::of(bindings), {of[0], of[1], of[2]});
+  }
+  return fail("expected min, max, ceildiv, floordiv or experts_hit, got '" +
+                  name + "'",
               nameAt);
 }
 
@@ -142,15 +159,17 @@ double ExpectParser::readNamed() {
   if (!consume('(')) {
     return lookUp(name, nameAt);
   }
-  double a = readSum();
+  llvm::SmallVector<double, 3> arguments = {readSum()};
   if (!consume(',')) {
     return fail("expected ',' and a second argument", at);
   }
-  double b = readSum();
+  do {
+    arguments.push_back(readSum());
+  } while (consume(','));
   if (!consume(')')) {
     return fail("expected ')'", at);
   }
-  return call(name, a, b, nameAt);
+  return call(name, arguments, nameAt);
 }
 
 double ExpectParser::readAtom() {
@@ -188,7 +207,9 @@ void addNamesOf(llvm::StringRef expression, std::set<std::string> &names) {
         [](char c) { return llvm::isAlnum(c) || c == '_'; });
     expression = expression.drop_front(std::max<size_t>(word.size(), 1));
     bool isCall = expression.ltrim().starts_with("(");
-    if (!word.empty() && !llvm::isDigit(word.front()) && !isCall) {
+    if (word == kExpertsHit) {
+      ExpertLoad::addNames(names);
+    } else if (!word.empty() && !llvm::isDigit(word.front()) && !isCall) {
       names.insert(word.str());
     }
   }
