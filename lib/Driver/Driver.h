@@ -1,6 +1,7 @@
 #ifndef MODELC_LIB_DRIVER_DRIVER_H
 #define MODELC_LIB_DRIVER_DRIVER_H
 
+#include "lib/Report/Report.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/LogicalResult.h"
@@ -19,7 +20,6 @@ class ModuleOp;
 namespace modelc {
 
 struct LinearCut;
-struct Report;
 
 /// Exit codes of every command.
 enum ExitCode {
@@ -47,8 +47,6 @@ struct RequestShape {
 
 /// Where a compilation stops.
 enum class Stage { All, Model, Schedule, Source, Binary, Estimate };
-
-enum class ReportFormat { Table, Json, Csv };
 
 struct CompileOptions {
   std::string input;
@@ -97,10 +95,27 @@ llvm::FailureOr<Report> compileModel(mlir::ModuleOp model,
                                      const CompileOptions &options,
                                      llvm::raw_ostream &errors);
 
+/// What is asked of deployments, as the command line says it.
+struct ServeOptions {
+  std::string users = "auto"; ///< at once: "1,2,4", or up to what memory holds
+  std::string objectives;     ///< "tpot<=20ms,ttft<=1s"
+  /// Plans to compare or to search, with commas.
+  std::string targets, ranks = "1,2,4,8", weights, caches;
+  std::string metric = "tokens_per_s_per_gpu"; ///< of a search
+};
+
 /// Prints the curve of a model on a target from throughput to interactivity: a
-/// row for each number of users, "1,2,4" or "auto".
-int serveModel(const CompileOptions &options, llvm::StringRef users,
+/// row for each number of users.
+int serveModel(const CompileOptions &options, const ServeOptions &asked,
                llvm::raw_ostream &out, llvm::raw_ostream &errors);
+
+/// Prints what several machines reach at equal speed for the user.
+int compareModel(const CompileOptions &options, const ServeOptions &asked,
+                 llvm::raw_ostream &out, llvm::raw_ostream &errors);
+
+/// Prints which plan serves best within the objectives, and why others do not.
+int searchModel(const CompileOptions &options, const ServeOptions &asked,
+                llvm::raw_ostream &out, llvm::raw_ostream &errors);
 
 /// Prints the sum behind a number of an earlier compilation.
 int explain(const ExplainOptions &options, llvm::raw_ostream &out,

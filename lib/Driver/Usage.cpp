@@ -56,8 +56,8 @@ LogicalResult modelc::checkInput(const CompileOptions &options,
                     "expected a model: a config.json, a graph.toml or a "
                     "graph.mlir; try 'modelc --help'");
   }
-  StringRef verb =
-      nearest(options.input, {"explain", "import", "serve", "targets"});
+  StringRef verb = nearest(options.input, {"compare", "explain", "import",
+                                           "search", "serve", "targets"});
   if (!verb.empty() && !sys::fs::exists(options.input)) {
     return complain(errors, "expected a model or a command, got \"" +
                                 options.input + "\", did you mean \"" + verb +

@@ -11,49 +11,57 @@ namespace modelc {
 
 static std::string plain(double value) { return formatQuantity(value, ""); }
 
-/// Model, machine, plan, workload.
-static void printTitle(const CurveReport &report, const Target &target,
-                       llvm::raw_ostream &os) {
+std::string CurveReport::plan() const {
+  std::string text =
+      std::to_string(input.gpus) + " x " + machine + ", weights " + precision;
+  text += activations == "fp8" ? ", activations fp8" : "";
+  text += ", cache " + cachePrecision;
+  return text + (queryPrecision == "fp8" ? ", queries fp8" : "");
+}
+
+static void printTitle(const CurveReport &report, llvm::raw_ostream &os) {
   const Workload &load = report.input.workload;
-  os << report.model << " on " << report.input.gpus << " x "
-     << target.identity.name << " (" << target.identity.product
-     << "), tensor parallel " << report.tensorParallel << ", weights "
-     << report.precision
-     << (report.activations == "fp8" ? ", activations fp8" : "") << ", cache "
-     << report.cachePrecision
-     << (report.queryPrecision == "fp8" ? ", queries fp8" : "") << "\n"
+  os << report.model << " on " << report.plan() << " (" << report.product
+     << ", tensor parallel " << report.tensorParallel << ")\n"
      << plain(load.inputTokens) << " tokens in, " << plain(load.outputTokens)
      << " out, steps of at most " << plain(load.stepTokens)
      << " new tokens; memory holds " << plain(report.input.mostRunning)
      << (report.input.mostRunning == 1 ? " request" : " requests") << "\n";
 }
 
-void printCurveText(const CurveReport &report, const Target &target,
-                    llvm::raw_ostream &os) {
-  printTitle(report, target, os);
-  os << "\n";
-  TextTable table(0);
-  std::vector<std::string> header = {"users"};
+static std::vector<std::string> header() {
+  std::vector<std::string> cells = {"users"};
   for (const CurveFigure &figure : curveFigures()) {
     if (!figure.label.empty()) {
-      header.push_back(figure.label.str());
+      cells.push_back(figure.label.str());
     }
   }
-  header.insert(header.end(), {"bound", "best", "limit"});
-  table.add(header);
-  for (const CurvePoint &point : report.points) {
-    std::vector<std::string> cells = {plain(point.users)};
-    for (const CurveFigure &figure : curveFigures()) {
-      if (!figure.label.empty()) {
-        std::optional<Views> value = figure.at(point);
-        cells.push_back(value ? formatQuantity(value->expectation, figure.unit)
-                              : "none");
-      }
+  cells.insert(cells.end(), {"bound", "best", "limit"});
+  return cells;
+}
+
+static std::vector<std::string> row(const CurvePoint &point) {
+  std::vector<std::string> cells = {plain(point.users)};
+  for (const CurveFigure &figure : curveFigures()) {
+    if (!figure.label.empty()) {
+      std::optional<Views> value = figure.at(point);
+      cells.push_back(value ? formatQuantity(value->expectation, figure.unit)
+                            : "none");
     }
-    cells.push_back(plain(point.service.outputPerSecondPerGpu.bound));
-    cells.push_back(point.isBest ? "*" : "");
-    cells.push_back(remarkOn(point));
-    table.add(cells);
+  }
+  cells.push_back(plain(point.service.outputPerSecondPerGpu.bound));
+  cells.push_back(point.isBest ? "*" : "");
+  cells.push_back(remarkOn(point));
+  return cells;
+}
+
+static void printText(const CurveReport &report, llvm::raw_ostream &os) {
+  printTitle(report, os);
+  os << "\n";
+  TextTable table(0);
+  table.add(header());
+  for (const CurvePoint &point : report.points) {
+    table.add(row(point));
   }
   table.print(os);
   os << "\nusers: each sends a request when the one before is answered. TPOT "
@@ -61,7 +69,7 @@ void printCurveText(const CurveReport &report, const Target &target,
         "ideal hardware. *: no other row has more of tokens/s/GPU\nand of "
         "tokens/s/user. J of boards; price: "
      << formatQuantity(report.input.dollarsPerHour, "$/h") << " for a GPU ("
-     << report.priceBasis << ", " << target.price.date << ").\n";
+     << report.priceBasis << ", " << report.priceDate << ").\n";
 }
 
 static void writeView(llvm::json::OStream &json, const CurvePoint &point,
@@ -73,12 +81,15 @@ static void writeView(llvm::json::OStream &json, const CurvePoint &point,
   }
 }
 
-static void writePoint(llvm::json::OStream &json, const CurvePoint &point) {
+void writePoint(llvm::json::OStream &json, const CurvePoint &point) {
   writeNumber(json, "conc", point.users);
   writeNumber(json, "running", point.state.running);
   writeNumber(json, "waiting", point.waiting);
   json.attribute("best", point.isBest);
   json.attribute("limit", point.limit);
+  if (!point.misses.empty()) {
+    json.attribute("misses", point.misses);
+  }
   json.attributeObject("bound", [&] { writeView(json, point, &Views::bound); });
   json.attributeObject("expectation",
                        [&] { writeView(json, point, &Views::expectation); });
@@ -86,9 +97,9 @@ static void writePoint(llvm::json::OStream &json, const CurvePoint &point) {
 
 /// What all points have alike, by its key.
 static std::vector<std::pair<llvm::StringRef, std::string>>
-namesOf(const CurveReport &report, const Target &target) {
+namesOf(const CurveReport &report) {
   return {{"model", report.model},
-          {"hw", target.identity.name},
+          {"hw", report.machine},
           {"framework", "modelc"},
           {"precision", report.precision},
           {"kv_precision", report.cachePrecision}};
@@ -104,53 +115,72 @@ numbersOf(const CurveReport &report) {
           {"num_gpus", double(report.input.gpus)}};
 }
 
-void printCurveJson(const CurveReport &report, const Target &target,
-                    llvm::raw_ostream &os) {
-  llvm::json::OStream json(os, /*IndentSize=*/2);
-  json.object([&] {
-    for (const auto &[key, text] : namesOf(report, target)) {
-      json.attribute(key, llvm::json::fixUTF8(text));
+void writeCurve(llvm::json::OStream &json, const CurveReport &report) {
+  for (const auto &[key, text] : namesOf(report)) {
+    json.attribute(key, llvm::json::fixUTF8(text));
+  }
+  for (auto [key, number] : numbersOf(report)) {
+    writeNumber(json, key, number);
+  }
+  writeNumber(json, "max_running", report.input.mostRunning);
+  json.attribute("price_basis", report.priceBasis);
+  writeNumber(json, "dollars_per_gpu_hour", report.input.dollarsPerHour);
+  json.attributeArray("points", [&] {
+    for (const CurvePoint &point : report.points) {
+      json.object([&] { writePoint(json, point); });
     }
-    for (auto [key, number] : numbersOf(report)) {
-      writeNumber(json, key, number);
-    }
-    writeNumber(json, "max_running", report.input.mostRunning);
-    json.attribute("price_basis", report.priceBasis);
-    writeNumber(json, "dollars_per_gpu_hour", report.input.dollarsPerHour);
-    json.attributeArray("points", [&] {
-      for (const CurvePoint &point : report.points) {
-        json.object([&] { writePoint(json, point); });
-      }
-    });
   });
+}
+
+static void printJson(const CurveReport &report, llvm::raw_ostream &os) {
+  llvm::json::OStream json(os, /*IndentSize=*/2);
+  json.object([&] { writeCurve(json, report); });
   os << "\n";
 }
 
-void printCurveCsv(const CurveReport &report, const Target &target,
-                   llvm::raw_ostream &os) {
-  std::string header, alike;
-  for (const auto &[key, text] : namesOf(report, target)) {
-    header += key.str() + ",";
-    alike += csvField(text) + ",";
+void printCurveHeader(const CurveReport &report, llvm::raw_ostream &os) {
+  for (const auto &[key, text] : namesOf(report)) {
+    os << key << ',';
   }
   for (auto [key, number] : numbersOf(report)) {
-    header += key.str() + ",";
-    alike += exactNumber(number) + ",";
+    os << key << ',';
   }
-  os << header << "conc,running,best";
+  os << "conc,running,best";
   for (const CurveFigure &figure : curveFigures()) {
     os << ',' << figure.key;
   }
   os << ",limit\n";
+}
+
+void printCurveRows(const CurveReport &report, llvm::raw_ostream &os) {
   for (const CurvePoint &point : report.points) {
-    os << alike << exactNumber(point.users) << ','
-       << exactNumber(point.state.running) << ',' << int(point.isBest);
+    for (const auto &[key, text] : namesOf(report)) {
+      os << csvField(text) << ',';
+    }
+    for (auto [key, number] : numbersOf(report)) {
+      os << exactNumber(number) << ',';
+    }
+    os << exactNumber(point.users) << ',' << exactNumber(point.state.running)
+       << ',' << int(point.isBest);
     for (const CurveFigure &figure : curveFigures()) {
       std::optional<Views> value = figure.at(point);
       os << ','
          << (value ? exactNumber(figure.scale * value->expectation) : "");
     }
     os << ',' << csvField(remarkOn(point)) << "\n";
+  }
+}
+
+void printCurve(const CurveReport &report, ReportFormat format,
+                llvm::raw_ostream &os) {
+  switch (format) {
+  case ReportFormat::Table:
+    return printText(report, os);
+  case ReportFormat::Json:
+    return printJson(report, os);
+  case ReportFormat::Csv:
+    printCurveHeader(report, os);
+    return printCurveRows(report, os);
   }
 }
 

@@ -55,7 +55,7 @@ std::string remarkOn(const CurvePoint &point) {
     return "KV memory: " + formatQuantity(point.waiting, "") +
            (point.waiting == 1 ? " waits" : " wait");
   }
-  return point.limit;
+  return point.misses.empty() ? point.limit : point.misses;
 }
 
 } // namespace modelc

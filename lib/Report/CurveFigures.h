@@ -7,8 +7,12 @@
 #ifndef MODELC_LIB_REPORT_CURVEFIGURES_H
 #define MODELC_LIB_REPORT_CURVEFIGURES_H
 
-#include "lib/Report/Report.h"
+#include "lib/Report/Curves.h"
 #include <optional>
+
+namespace llvm::json {
+class OStream;
+} // namespace llvm::json
 
 namespace modelc {
 
@@ -29,6 +33,12 @@ llvm::ArrayRef<CurveFigure> curveFigures();
 
 /// What a reader has to know of a point: what limits it.
 std::string remarkOn(const CurvePoint &point);
+
+/// Parts of JSON and of CSV, of a point and of all.
+void writePoint(llvm::json::OStream &json, const CurvePoint &point);
+void writeCurve(llvm::json::OStream &json, const CurveReport &report);
+void printCurveHeader(const CurveReport &report, llvm::raw_ostream &os);
+void printCurveRows(const CurveReport &report, llvm::raw_ostream &os);
 
 } // namespace modelc
 

@@ -4,6 +4,7 @@
 #define LIB_REPORT_REPORT_H
 
 #include "lib/Cost/Cost.h"
+#include "lib/Report/Curves.h"
 #include "lib/Serve/Serve.h"
 
 namespace llvm {
@@ -29,26 +30,6 @@ struct Report {
   PlanCost decode;
   double decodeContext = 0;
 };
-
-/// A deployment at several numbers of users.
-struct CurveReport {
-  std::string model;
-  std::string precision, activations, cachePrecision, queryPrecision;
-  int64_t tensorParallel = 1;
-  CurveInput input;
-  std::string priceBasis;
-  std::vector<CurvePoint> points;
-};
-
-/// A row for each number of users; the best ones are marked.
-void printCurveText(const CurveReport &report, const Target &target,
-                    llvm::raw_ostream &os);
-/// One JSON object, keys as in `printJson`.
-void printCurveJson(const CurveReport &report, const Target &target,
-                    llvm::raw_ostream &os);
-/// One line for each number of users, with a header.
-void printCurveCsv(const CurveReport &report, const Target &target,
-                   llvm::raw_ostream &os);
 
 /// Tables for a terminal: the numbers with bound beside expectation, memory,
 /// and where the time of a decode and a prefill step goes.

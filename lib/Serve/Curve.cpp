@@ -16,6 +16,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "lib/Serve/Objectives.h"
 #include "lib/Serve/Rates.h"
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
@@ -197,31 +198,77 @@ static bool isBeyond(const CurvePoint &a, const CurvePoint &b) {
          (of(a) != of(b) || a.users < b.users);
 }
 
+/// One point, with the steps that it needs.
+static llvm::FailureOr<CurvePoint> pointAt(const CurveInput &input,
+                                           double users, const Target &target,
+                                           TimeStep time) {
+  Workload load = input.workload;
+  load.sequences = std::min(users, input.mostRunning);
+  SteadyState state = steadyState(load);
+  std::vector<StepPoint> mixed;
+  for (const CountedStep &counted : state.mixed) {
+    llvm::FailureOr<StepPoint> point = time(counted.step);
+    if (failed(point)) {
+      return llvm::failure();
+    }
+    mixed.push_back(*point);
+  }
+  llvm::FailureOr<StepPoint> decode = StepPoint();
+  if (state.decode) {
+    decode = time(*state.decode);
+  }
+  if (failed(decode)) {
+    return llvm::failure();
+  }
+  StepPoint mean = filled(meanOf(state.mixed, mixed), *decode, state.fill);
+  CurvePoint point =
+      pointOf(input, users, std::move(state), mean, *decode, target);
+  point.misses = missed(point, input.objectives);
+  return point;
+}
+
+/// The point of the most users between those of `last` and of `next` that still
+/// meets what `last` meets and `next` misses; `last` itself adds nothing.
+static llvm::FailureOr<std::optional<CurvePoint>>
+mostWithin(const CurveInput &input, double last, double next,
+           const Target &target, TimeStep time) {
+  std::optional<CurvePoint> most;
+  while (next - last > 1) {
+    double middle = std::floor((last + next) / 2);
+    llvm::FailureOr<CurvePoint> point = pointAt(input, middle, target, time);
+    if (failed(point)) {
+      return llvm::failure();
+    }
+    if (point->misses.empty()) {
+      last = middle;
+      most = std::move(*point);
+    } else {
+      next = middle;
+    }
+  }
+  return most;
+}
+
 llvm::FailureOr<std::vector<CurvePoint>>
 curveOf(const CurveInput &input, const Target &target, TimeStep time) {
   std::vector<CurvePoint> points;
   for (double users : input.users) {
-    Workload load = input.workload;
-    load.sequences = std::min(users, input.mostRunning);
-    SteadyState state = steadyState(load);
-    std::vector<StepPoint> mixed;
-    for (const CountedStep &counted : state.mixed) {
-      llvm::FailureOr<StepPoint> point = time(counted.step);
-      if (failed(point)) {
-        return llvm::failure();
-      }
-      mixed.push_back(*point);
-    }
-    llvm::FailureOr<StepPoint> decode = StepPoint();
-    if (state.decode) {
-      decode = time(*state.decode);
-    }
-    if (failed(decode)) {
+    llvm::FailureOr<CurvePoint> point = pointAt(input, users, target, time);
+    if (failed(point)) {
       return llvm::failure();
     }
-    StepPoint mean = filled(meanOf(state.mixed, mixed), *decode, state.fill);
-    points.push_back(
-        pointOf(input, users, std::move(state), mean, *decode, target));
+    bool isLast = !points.empty() && points.back().misses.empty() &&
+                  !point->misses.empty();
+    if (isLast) {
+      auto most = mostWithin(input, points.back().users, users, target, time);
+      if (failed(most)) {
+        return llvm::failure();
+      }
+      if (*most) {
+        points.push_back(std::move(**most));
+      }
+    }
+    points.push_back(std::move(*point));
   }
   for (CurvePoint &point : points) {
     point.isBest = llvm::none_of(points, [&](const CurvePoint &other) {

@@ -1,6 +1,6 @@
 //===- Fit.cpp - Does it fit into memory, and what would help -------------===//
 
-#include "lib/Serve/Serve.h"
+#include "lib/Serve/Service.h"
 #include "lib/Support/Support.h"
 #include <algorithm>
 #include <cmath>

@@ -7,7 +7,7 @@
 #ifndef MODELC_LIB_SERVE_RATES_H
 #define MODELC_LIB_SERVE_RATES_H
 
-#include "lib/Serve/Serve.h"
+#include "lib/Serve/Service.h"
 
 namespace modelc {
 

@@ -1,6 +1,6 @@
 //===- Steps.cpp - The steps that a workload takes ------------------------===//
 
-#include "lib/Serve/Serve.h"
+#include "lib/Serve/Service.h"
 #include <algorithm>
 #include <set>
 

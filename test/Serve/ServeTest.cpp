@@ -11,6 +11,8 @@
 //   where a scheduler settles that mixes prompts into decode steps
 // serve-test TARGETS curve text|json|csv IN OUT BUDGET MEMORY USERS...
 //   a curve where a step takes 1 ms and 10 us for each new token, at 100 W
+// serve-test TARGETS compare ...
+//   that beside one with 2 ms and 2 us
 // serve-test TARGETS fit key=value ...
 //   GB on one GPU of 100 GB
 //
@@ -231,31 +233,48 @@ static int printSteady(llvm::ArrayRef<double> sizes) {
   return 0;
 }
 
-static int printCurve(const Target &target, llvm::StringRef mode,
-                      llvm::ArrayRef<double> sizes) {
+/// A curve where a step takes `start` and `token` for each new token, at 100 W.
+static CurveReport curveWith(const Target &target, double start, double token,
+                             llvm::ArrayRef<double> sizes) {
   CurveReport report;
   report.model = "little";
+  report.machine = target.identity.name;
+  report.product = target.identity.product;
+  report.priceDate = target.price.date;
   report.precision = report.cachePrecision = "bf16";
   report.priceBasis = "hyperscaler";
   report.tensorParallel = 2;
-  report.input = {{sizes[0], sizes[1], 1, sizes[2]},
-                  2,
-                  1,
-                  sizes[3],
-                  sizes.drop_front(4).vec()};
+  report.input = {{sizes[0], sizes[1], 1, sizes[2]}, 2, 1, sizes[3],
+                  sizes.drop_front(4).vec(),         {}};
   report.points =
       *curveOf(report.input, target,
-               [](const StepShape &step) -> llvm::FailureOr<StepPoint> {
-                 double seconds = 1e-3 + 1e-5 * double(step.tokens());
+               [=](const StepShape &step) -> llvm::FailureOr<StepPoint> {
+                 double seconds = start + token * double(step.tokens());
                  return StepPoint{0,
                                   {seconds / 2, seconds},
                                   {seconds * 50, seconds * 100},
                                   "device memory"};
                });
-  auto print = mode == "json"  ? printCurveJson
-               : mode == "csv" ? printCurveCsv
-                               : printCurveText;
-  print(report, target, llvm::outs());
+  return report;
+}
+
+static ReportFormat formatOf(llvm::StringRef mode) {
+  return mode == "json"  ? ReportFormat::Json
+         : mode == "csv" ? ReportFormat::Csv
+                         : ReportFormat::Table;
+}
+
+static int printCurves(const Target &target, bool isCompared,
+                       llvm::StringRef format, llvm::ArrayRef<double> sizes) {
+  CurveReport report = curveWith(target, 1e-3, 1e-5, sizes);
+  if (!isCompared) {
+    printCurve(report, formatOf(format), llvm::outs());
+    return 0;
+  }
+  CurveReport steady = curveWith(target, 2e-3, 2e-6, sizes);
+  steady.machine = "steady";
+  printComparison({{report.machine, {report}}, {steady.machine, {steady}}},
+                  formatOf(format), llvm::outs());
   return 0;
 }
 
@@ -289,9 +308,11 @@ int main(int argc, char **argv) {
     std::vector<double> sizes = numbers(llvm::ArrayRef(argv + 3, argc - 3));
     return sizes.size() == 4 ? printSteady(sizes) : 2;
   }
-  if (mode == "curve" && argc > 4) {
+  bool isCompared = mode == "compare";
+  if ((mode == "curve" || isCompared) && argc > 4) {
     std::vector<double> sizes = numbers(llvm::ArrayRef(argv + 4, argc - 4));
-    return sizes.size() > 4 ? printCurve(*target, argv[3], sizes) : 2;
+    return sizes.size() > 4 ? printCurves(*target, isCompared, argv[3], sizes)
+                            : 2;
   }
   if (mode == "steps" || mode == "together") {
     return printCounts(mode, llvm::ArrayRef(argv + 3, argc - 3));

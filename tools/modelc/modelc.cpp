@@ -23,9 +23,21 @@ static cl::OptionCategory category("modelc options");
 static cl::SubCommand explainCommand("explain", "show the sum behind a number");
 static cl::SubCommand
     serveCommand("serve", "show the curve from throughput to interactivity");
-/// Those that compile a model.
+static cl::SubCommand
+    compareCommand("compare",
+                   "hold machines against each other at equal speed");
+static cl::SubCommand
+    searchCommand("search", "find the plan that serves best, and say why");
+/// Those that compile a model: for one plan, or for any; those that serve, and
+/// those that choose among plans.
+static cl::SubCommandGroup onePlan({&cl::SubCommand::getTopLevel(),
+                                    &serveCommand});
 static cl::SubCommandGroup compiling({&cl::SubCommand::getTopLevel(),
-                                      &serveCommand});
+                                      &serveCommand, &compareCommand,
+                                      &searchCommand});
+static cl::SubCommandGroup serving({&serveCommand, &compareCommand,
+                                    &searchCommand});
+static cl::SubCommandGroup choosing({&compareCommand, &searchCommand});
 static cl::SubCommand targetsCommand("targets",
                                      "list the machines, or show one");
 static cl::SubCommand importCommand("import",
@@ -65,7 +77,7 @@ static cl::opt<std::string> input(cl::Positional, cl::desc("MODEL"),
                                   cl::cat(category), cl::sub(compiling));
 static cl::opt<std::string>
     target("target", cl::desc("machine by name, or a file: ./mine.toml"),
-           cl::value_desc("name"), cl::cat(category), cl::sub(compiling));
+           cl::value_desc("name"), cl::cat(category), cl::sub(onePlan));
 static cl::list<std::string> overrides("set",
                                        cl::desc("replace a fact of the target"),
                                        cl::value_desc("key=value"),
@@ -79,7 +91,7 @@ static cl::opt<std::string> targetsDirectory(
     cl::sub(targetsCommand));
 static Flag<int64_t> tensorParallel("tp", cl::desc("tensor parallel ranks"),
                                     cl::init(1), cl::cat(category),
-                                    cl::sub(compiling));
+                                    cl::sub(onePlan));
 static Flag<int64_t> inputLength("isl", cl::desc("prompt tokens of a request"),
                                  cl::init(1024), cl::cat(category),
                                  cl::sub(compiling));
@@ -100,7 +112,7 @@ static Choice<Format> weights("weights",
                               cl::desc("type of the weights of linears"),
                               model::FormatValues{model::kWeights},
                               cl::init(kImported), cl::cat(category),
-                              cl::sub(compiling));
+                              cl::sub(onePlan));
 static Choice<Format> activations("activations",
                                   cl::desc("type of the inputs of linears"),
                                   model::FormatValues{model::kInputs},
@@ -109,7 +121,7 @@ static Choice<Format> activations("activations",
 static Choice<Format> cacheType("kv", cl::desc("type of the KV cache"),
                                 model::FormatValues{model::kCache},
                                 cl::init(kImported), cl::cat(category),
-                                cl::sub(compiling));
+                                cl::sub(onePlan));
 static Choice<Format>
     queryType("queries",
               cl::desc("type of the queries that meet it; fp8 beside --kv=fp8"),
@@ -141,18 +153,43 @@ static Flag<bool> csv("csv", cl::desc("the estimate as CSV"), cl::cat(category),
 // The other verbs
 //===----------------------------------------------------------------------===//
 
-static cl::opt<std::string> users(
+static const ServeOptions kAsked;
+static Flag<std::string> users(
     "concurrency",
     cl::desc("users at once, each with one request: numbers with commas, or "
              "auto: up to what memory holds"),
-    cl::value_desc("1,2,4,..."), cl::init("auto"), cl::cat(category),
-    cl::sub(serveCommand));
+    cl::value_desc("1,2,4,..."), cl::init(kAsked.users), cl::cat(category),
+    cl::sub(serving));
+static Flag<std::string> objectives(
+    "slo", cl::desc("limits of tpot, ttft, request, tokens_per_s_per_user"),
+    cl::value_desc("tpot<=20ms,..."), cl::cat(category), cl::sub(serving));
+static Flag<std::string> machines("targets",
+                                  cl::desc("machines to choose from"),
+                                  cl::value_desc("name,..."), cl::cat(category),
+                                  cl::sub(choosing));
+static Flag<std::string> ranksOfPlans("tp", cl::desc("tensor parallel ranks"),
+                                      cl::value_desc("1,2,..."),
+                                      cl::init(kAsked.ranks), cl::cat(category),
+                                      cl::sub(choosing));
+static Flag<std::string>
+    weightsOfPlans("weights", cl::desc("types of the weights of linears"),
+                   cl::value_desc("bf16,fp8,..."), cl::cat(category),
+                   cl::sub(choosing));
+static Flag<std::string> cachesOfPlans("kv", cl::desc("types of the KV cache"),
+                                       cl::value_desc("bf16,fp8"),
+                                       cl::cat(category), cl::sub(choosing));
+static Flag<std::string>
+    metric("objective",
+           cl::desc("tokens_per_s_per_gpu, usd_per_mtok, j_per_token or "
+                    "tokens_per_s_per_mw"),
+           cl::value_desc("metric"), cl::init(kAsked.metric), cl::cat(category),
+           cl::sub(searchCommand));
 static cl::opt<std::string> explainFolder(cl::Positional, cl::Required,
                                           cl::desc("FOLDER"),
                                           cl::sub(explainCommand));
-static cl::opt<std::string> explainItem(cl::Positional,
-                                        cl::desc("[FIGURE or OP]"),
-                                        cl::sub(explainCommand));
+static cl::opt<std::string> askedItem(cl::Positional,
+                                      cl::desc("[FIGURE or OP]"),
+                                      cl::sub(explainCommand));
 enum class Phase { prefill, decode };
 static Choice<Phase> explainPhase(
     "phase", cl::desc("which step"),
@@ -226,26 +263,38 @@ static void reportCrash(void *arguments) {
 // Verbs
 //===----------------------------------------------------------------------===//
 
-/// LLVM takes flags of `modelc MODEL` behind any verb.
-static int runServe() {
+/// The verbs that serve; LLVM takes flags of `modelc MODEL` behind any verb.
+static int runServing() {
   for (const cl::Option *flag :
        std::initializer_list<const cl::Option *>{&batch, &emit}) {
     if (flag->getNumOccurrences()) {
       sayError(errs()) << "expected no --" << flag->ArgStr
-                       << " behind 'modelc serve'; --concurrency says how many "
+                       << " behind this verb; --concurrency says how many "
                           "users there are\n";
       return kExitUsage;
     }
   }
-  return serveModel(compileOptions(), users, outs(), errs());
+  CompileOptions options = compileOptions();
+  ServeOptions asked{users,          objectives,    machines, ranksOfPlans,
+                     weightsOfPlans, cachesOfPlans, metric};
+  if (serveCommand) {
+    return serveModel(options, asked, outs(), errs());
+  }
+  if (!target.empty() || tensorParallel.getNumOccurrences()) {
+    sayError(errs()) << "expected --targets=NAME,... of the machines to choose "
+                        "from, got --target="
+                     << target << "\n";
+    return kExitUsage;
+  }
+  return compareCommand ? compareModel(options, asked, outs(), errs())
+                        : searchModel(options, asked, outs(), errs());
 }
 
 static int runVerb() {
   if (explainCommand) {
     bool isPrefill = explainPhase == Phase::prefill;
-    return explain(
-        {explainFolder, explainItem, isPrefill ? "prefill" : "decode"}, outs(),
-        errs());
+    return explain({explainFolder, askedItem, isPrefill ? "prefill" : "decode"},
+                   outs(), errs());
   }
   if (targetsCommand) {
     std::vector<std::string> sets(overrides.begin(), overrides.end());
@@ -258,8 +307,8 @@ static int runVerb() {
     sayError(errs()) << "expected one of --json and --csv, got both\n";
     return kExitUsage;
   }
-  if (serveCommand) {
-    return runServe();
+  if (serveCommand || compareCommand || searchCommand) {
+    return runServing();
   }
   return compile(compileOptions(), outs(), errs());
 }

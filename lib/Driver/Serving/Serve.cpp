@@ -18,8 +18,8 @@ static constexpr double kMostUsers = 1024;
 static constexpr size_t kMostPoints = 1000;
 static constexpr int64_t kMostOfOnePoint = 1 << 20;
 
-FailureOr<std::vector<double>> modelc::readUsers(StringRef text,
-                                                 raw_ostream &errors) {
+static FailureOr<std::vector<double>> readUsers(StringRef text,
+                                                raw_ostream &errors) {
   std::vector<double> users;
   if (text == "auto") {
     return users;
@@ -42,6 +42,28 @@ FailureOr<std::vector<double>> modelc::readUsers(StringRef text,
   return users;
 }
 
+FailureOr<AskedOfCurve> modelc::readAsked(const ServeOptions &asked,
+                                          int64_t stepTokens,
+                                          raw_ostream &errors) {
+  FailureOr<std::vector<double>> users = readUsers(asked.users, errors);
+  FailureOr<std::vector<Objective>> objectives =
+      readObjectives(asked.objectives, errors);
+  if (failed(users) || failed(objectives)) {
+    return failure();
+  }
+  auto most = static_cast<int64_t>(users->empty() ? kMostUsers : users->back());
+  if (users->empty()) {
+    most = std::min(most, stepTokens);
+  }
+  if (most > stepTokens) {
+    sayError(errors) << "expected --max-batched-tokens of at least " << most
+                     << ", a token of each user of --concurrency, got "
+                     << stepTokens << "\n";
+    return failure();
+  }
+  return AskedOfCurve{std::move(*users), std::move(*objectives), most};
+}
+
 /// Powers of two up to `most`, and that.
 static std::vector<double> usersUpTo(double most) {
   std::vector<double> users;
@@ -52,36 +74,48 @@ static std::vector<double> usersUpTo(double most) {
   return users;
 }
 
-int modelc::makeCurve(const Compiled &compiled, ArrayRef<double> users,
-                      CurveReport &report, raw_ostream &errors) {
+/// What a curve says of its plan.
+static void describe(const Compiled &compiled, CurveReport &report) {
   const CompileOptions &options = compiled.options;
-  Deployment deployment(compiled);
-  FailureOr<FitResult> room = deployment.fits();
-  if (failed(room)) {
-    return kExitInternal;
-  }
-  if (!room->fits) {
-    Workload one = served(options.workload);
-    one.sequences = 1;
-    sayError(errors) << fitMessage(*room, one) << "\n";
-    return kExitInfeasible;
-  }
+  const Target &target = compiled.target;
   ModuleOp module = compiled.module;
   report.model = module.getSymName().value_or("model").str();
+  report.machine = target.identity.name;
+  report.product = target.identity.product;
   report.precision = options.weights;
   report.activations = options.activations;
   report.cachePrecision = options.cache;
   report.queryPrecision = options.queries;
   report.tensorParallel = options.tensorParallel;
   report.priceBasis = options.priceBasis;
+  report.priceDate = target.price.date;
+  report.input.workload = served(options.workload);
+  report.input.gpus = options.tensorParallel;
+  report.input.dollarsPerHour = target.price.perHour.at(options.priceBasis);
+}
+
+/// The curve of a compiled model.
+static int makeCurve(const Compiled &compiled, const AskedOfCurve &asked,
+                     CurveReport &report, raw_ostream &errors) {
+  Deployment deployment(compiled);
+  FailureOr<FitResult> room = deployment.fits();
+  if (failed(room)) {
+    return kExitInternal;
+  }
+  if (!room->fits) {
+    Workload one = served(compiled.options.workload);
+    one.sequences = 1;
+    sayError(errors) << fitMessage(*room, one) << "\n";
+    return kExitInfeasible;
+  }
+  describe(compiled, report);
   CurveInput &input = report.input;
-  input.workload = served(options.workload);
-  input.gpus = options.tensorParallel;
-  input.dollarsPerHour = compiled.target.price.perHour.at(options.priceBasis);
+  input.objectives = asked.objectives;
   input.mostRunning = room->maxSequences;
-  input.users = users.empty()
-                    ? usersUpTo(std::min(room->maxSequences, kMostUsers))
-                    : users.vec();
+  input.users =
+      asked.users.empty()
+          ? usersUpTo(std::min(room->maxSequences, double(asked.most)))
+          : asked.users;
   FailureOr<std::vector<CurvePoint>> points =
       curveOf(input, compiled.target,
               [&](const StepShape &step) { return deployment.time(step); });
@@ -92,49 +126,35 @@ int modelc::makeCurve(const Compiled &compiled, ArrayRef<double> users,
   return kExitOk;
 }
 
-static void print(const CurveReport &report, const Target &target,
-                  ReportFormat format, raw_ostream &os) {
-  switch (format) {
-  case ReportFormat::Table:
-    return printCurveText(report, target, os);
-  case ReportFormat::Json:
-    return printCurveJson(report, target, os);
-  case ReportFormat::Csv:
-    return printCurveCsv(report, target, os);
-  }
-}
-
-int modelc::serveModel(const CompileOptions &options, StringRef users,
-                       raw_ostream &out, raw_ostream &errors) {
-  FailureOr<std::vector<double>> asked = readUsers(users, errors);
-  if (failed(asked)) {
-    return kExitUsage;
-  }
-  if (!asked->empty() && options.workload.maxBatchedTokens < asked->back()) {
-    sayError(errors) << "expected --max-batched-tokens of at least "
-                     << int64_t(asked->back())
-                     << ", a token of each user of --concurrency, got "
-                     << options.workload.maxBatchedTokens << "\n";
-    return kExitUsage;
-  }
+int modelc::makeCurve(const CompileOptions &options, const AskedOfCurve &asked,
+                      CurveReport &report, raw_ostream &errors) {
   CompileOptions any = options;
   any.emit = Stage::Estimate;
   any.output.clear();
   any.wantsAnyStep = true;
-  any.workload.batch =
-      static_cast<int64_t>(asked->empty() ? kMostUsers : asked->back());
-  auto answer = [&](const Compiled &compiled) {
-    CurveReport report;
-    int code = makeCurve(compiled, *asked, report, errors);
-    if (code != kExitOk) {
-      return code;
-    }
-    return writeText(
-        options.output,
-        [&](raw_ostream &os) {
-          print(report, compiled.target, options.format, os);
-        },
-        out, errors);
-  };
-  return compileFor(any, answer, errors);
+  any.workload.batch = asked.most;
+  return compileFor(
+      any,
+      [&](const Compiled &compiled) {
+        return ::makeCurve(compiled, asked, report, errors);
+      },
+      errors);
+}
+
+int modelc::serveModel(const CompileOptions &options, const ServeOptions &asked,
+                       raw_ostream &out, raw_ostream &errors) {
+  FailureOr<AskedOfCurve> read =
+      readAsked(asked, options.workload.maxBatchedTokens, errors);
+  if (failed(read)) {
+    return kExitUsage;
+  }
+  CurveReport report;
+  int code = makeCurve(options, *read, report, errors);
+  if (code != kExitOk) {
+    return code;
+  }
+  return writeText(
+      options.output,
+      [&](raw_ostream &os) { printCurve(report, options.format, os); }, out,
+      errors);
 }

@@ -7,14 +7,38 @@
 
 namespace modelc {
 
-/// Numbers of users, "1,2,4", or "auto": powers of two up to what memory holds.
-/// Says on `errors` what else was expected.
-mlir::FailureOr<std::vector<double>> readUsers(llvm::StringRef text,
-                                               llvm::raw_ostream &errors);
+/// What is asked of a deployment, read.
+struct AskedOfCurve {
+  std::vector<double> users; ///< none: powers of two up to what memory holds
+  std::vector<Objective> objectives;
+  /// Users at most that a step must have a token for.
+  int64_t most = 0;
+};
 
-/// The curve of a compiled model; `users` empty: those of "auto". An ExitCode.
-int makeCurve(const Compiled &compiled, llvm::ArrayRef<double> users,
+/// Reads `asked`, for steps of so many tokens. Says on `errors` what else was
+/// expected.
+mlir::FailureOr<AskedOfCurve> readAsked(const ServeOptions &asked,
+                                        int64_t stepTokens,
+                                        llvm::raw_ostream &errors);
+
+/// Compiles a model for one plan and answers its curve. An ExitCode.
+int makeCurve(const CompileOptions &options, const AskedOfCurve &asked,
               CurveReport &report, llvm::raw_ostream &errors);
+
+/// A plan of a space of them.
+struct Plan {
+  CompileOptions options;
+  int code = kExitOk; ///< of its compilation
+  CurveReport curve;  ///< where that is kExitOk
+  std::string said;   ///< on the error stream
+  /// In words where there is no curve.
+  std::string name() const;
+};
+
+/// The products of all lists in `asked`, each compiled; an ExitCode where the
+/// lists have a mistake, or where no plan of them gives a curve.
+int makePlans(const CompileOptions &options, const ServeOptions &asked,
+              std::vector<Plan> &plans, llvm::raw_ostream &errors);
 
 } // namespace modelc
 
