@@ -43,6 +43,8 @@ struct RequestShape {
   /// server) and SGLang's `chunked_prefill_size` (sglang/srt/server_args.py),
   /// both of GPUs of this size.
   int64_t maxBatchedTokens = 16384;
+  /// How its tokens fall on experts, as `ExpertLoad` reads it.
+  std::string expertLoad = "uniform";
 };
 
 /// Where a compilation stops.

@@ -1,5 +1,6 @@
 //===- Estimate.cpp - From final schedules to a report --------------------===//
 
+#include "lib/Cost/ExpertLoad.h"
 #include "lib/Driver/Stages.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -23,24 +24,27 @@ public:
 private:
   ModuleOp module;
   PlanCoster plans;
-  Bindings cacheSizes;
+  Bindings symbols;
   CostOptions options;
 };
 } // namespace
 
-Bindings modelc::cacheSizes(const RequestShape &workload, int64_t pageSize) {
+Bindings modelc::workloadSymbols(const RequestShape &workload,
+                                 int64_t pageSize) {
   int64_t last = workload.inputLength + workload.outputLength;
   int64_t pages = llvm::divideCeil(last, pageSize);
-  return {{"pages_per_sequence", pages},
-          {"cache_rows", pages * pageSize * workload.batch},
-          {"rank", 0}};
+  Bindings symbols = {{"pages_per_sequence", pages},
+                      {"cache_rows", pages * pageSize * workload.batch},
+                      {"rank", 0}};
+  symbols.merge(ExpertLoad::parse(workload.expertLoad)->symbols());
+  return symbols;
 }
 
 Estimator::Estimator(ModuleOp module, const RequestShape &workload,
                      int64_t pageSize, const Target &target,
                      Explanations explanations)
     : module(module), plans(module, target),
-      cacheSizes(modelc::cacheSizes(workload, pageSize)) {
+      symbols(workloadSymbols(workload, pageSize)) {
   options.explain = explanations == Explanations::Sums;
   options.evidence = explanations == Explanations::Evidence;
 }
@@ -51,7 +55,7 @@ FailureOr<PlanCost> Estimator::cost(const StepShape &step) {
   if (!function) {
     return module.emitError("expected a plan '") << plan << "', found none";
   }
-  return plans.cost(function, step, cacheSizes, options);
+  return plans.cost(function, step, symbols, options);
 }
 
 Bindings modelc::lastDecodeStep(const RequestShape &workload,
@@ -59,7 +63,7 @@ Bindings modelc::lastDecodeStep(const RequestShape &workload,
   Bindings sizes =
       decodeStep(workload, workload.inputLength + workload.outputLength)
           .sizes();
-  sizes.merge(cacheSizes(workload, pageSize));
+  sizes.merge(workloadSymbols(workload, pageSize));
   return sizes;
 }
 

@@ -10,6 +10,7 @@
 
 #include "dialects/Model/Model.h"
 #include "dialects/Schedule/Schedule.h"
+#include "lib/Cost/ExpertLoad.h"
 #include "lib/Driver/Registration.h"
 #include "lib/Driver/Usage.h"
 #include "lib/Support/Support.h"
@@ -70,6 +71,7 @@ static std::string describe(const CompileOptions &options,
     json.attribute("osl", options.workload.outputLength);
     json.attribute("batch", options.workload.batch);
     json.attribute("max_batched_tokens", options.workload.maxBatchedTokens);
+    json.attribute("expert_load", options.workload.expertLoad);
     json.attribute("weights", options.weights);
     json.attribute("activations", options.activations);
     json.attribute("kv", options.cache);
@@ -199,6 +201,8 @@ static bool readFields(const Node &root, CompileOptions &options,
   size("osl", options.workload.outputLength);
   size("batch", options.workload.batch);
   size("max_batched_tokens", options.workload.maxBatchedTokens);
+  text("expert_load", options.workload.expertLoad);
+  complete &= ExpertLoad::parse(options.workload.expertLoad).has_value();
   size("page", model.pageSize);
   size("max_tp", model.maxTensorParallel);
   number("weight_bytes", model.weightBytes);

@@ -70,8 +70,9 @@ int compileFor(const CompileOptions &options,
                llvm::function_ref<int(const Compiled &)> use,
                llvm::raw_ostream &errors);
 
-/// Sizes that every step of some sequences binds alike.
-Bindings cacheSizes(const RequestShape &workload, int64_t pageSize);
+/// What every step of some sequences binds alike: sizes of caches, and how
+/// tokens fall on experts.
+Bindings workloadSymbols(const RequestShape &workload, int64_t pageSize);
 
 /// What has to fit into the memory of one rank, and what could be changed.
 MemoryNeeds memoryNeeds(const ModelFacts &model, double workspace);

@@ -3,6 +3,7 @@
 #include "lib/Driver/Usage.h"
 
 #include "dialects/Model/NumberFormats.h"
+#include "lib/Cost/ExpertLoad.h"
 #include "lib/Hardware/Hardware.h"
 #include "lib/Support/Support.h"
 #include "llvm/Support/Error.h"
@@ -77,6 +78,12 @@ LogicalResult modelc::checkUsage(const CompileOptions &options,
       failed(checkCount("max-batched-tokens", request.maxBatchedTokens,
                         kMostTokens, errors))) {
     return failure();
+  }
+  if (!ExpertLoad::parse(request.expertLoad)) {
+    return complain(errors, "expected --expert-load=uniform, balanced or "
+                            "power:E with an exponent above 0 and at most 8, "
+                            "got \"" +
+                                request.expertLoad + "\"");
   }
   if (request.maxBatchedTokens < request.batch) {
     return complain(errors, "expected --max-batched-tokens of at least " +

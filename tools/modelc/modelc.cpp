@@ -106,6 +106,12 @@ static Flag<int64_t> maxBatchedTokens(
     cl::desc("new tokens of a step at most: longer prompts take several steps"),
     cl::init(RequestShape().maxBatchedTokens), cl::cat(category),
     cl::sub(compiling));
+static Flag<std::string>
+    expertLoad("expert-load",
+               cl::desc("how tokens fall on experts: uniform, balanced, or "
+                        "power:E, a power law with that exponent"),
+               cl::value_desc("load"), cl::init(RequestShape().expertLoad),
+               cl::cat(category), cl::sub(compiling));
 using Format = const model::NumberFormat *;
 static const Format kImported = model::findFormat("bf16");
 static Choice<Format> weights("weights",
@@ -215,7 +221,8 @@ static CompileOptions compileOptions() {
   options.overrides.assign(overrides.begin(), overrides.end());
   options.targetsDirectory = targetsDirectory;
   options.tensorParallel = tensorParallel;
-  options.workload = {inputLength, outputLength, batch, maxBatchedTokens};
+  options.workload = {inputLength, outputLength, batch, maxBatchedTokens,
+                      expertLoad};
   if (!maxBatchedTokens.getNumOccurrences()) { // a decode step has to fit
     options.workload.maxBatchedTokens =
         std::max<int64_t>(maxBatchedTokens, batch);

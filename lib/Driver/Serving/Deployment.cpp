@@ -16,7 +16,7 @@ FailureOr<PlanCost> Deployment::cost(StringRef phase, const StepShape &step) {
   }
   RequestShape load = compiled.options.workload;
   load.batch = step.sequences();
-  return plans.cost(plan, step, cacheSizes(load, compiled.facts.pageSize));
+  return plans.cost(plan, step, workloadSymbols(load, compiled.facts.pageSize));
 }
 
 FailureOr<StepPoint> Deployment::inOneStep(const StepShape &step) {
