@@ -13,12 +13,17 @@
 namespace modelc::kernels {
 
 /// Heads of one device, and its cache: K is [rows, kvHeads, headDim], V [rows,
-/// kvHeads, valueDim], row = page * pageSize + slot.
+/// kvHeads, valueDim], row = page * pageSize + slot. Latent: values are the
+/// first columns of the one key, and there is no V.
 struct HeadShape {
   int64_t heads = 0, kvHeads = 0, pageSize = 0;
   int64_t headDim = 0;  ///< of queries and keys
   int64_t valueDim = 0; ///< of values and results
   int64_t window = 0;   ///< keys that a query sees, its own with them; 0: all
+  /// Latent: of a head of q, the columns before those that meet a key's last
+  /// ones; in their place others, in q_latent, meet its values. 0: not latent.
+  int64_t keyDim = 0;
+  double scale = 0;             ///< of scores; 0: 1 / sqrt(headDim)
   mlir::Type element = {};      ///< of queries and results
   mlir::Type cacheElement = {}; ///< 8 bits: over a scale, saturated
   /// What products multiply if not numbers of `element`: queries and keys, and
@@ -40,6 +45,9 @@ struct HeadShape {
            (cacheElement == powerElement() ? 0 : valueDim);
   }
   int64_t group() const { return heads / kvHeads; }
+  bool isLatent() const { return keyDim > 0; }
+  /// The tiles that columns of a key are cut into: none lies in both parts.
+  llvm::SmallVector<int64_t, 4> keyParts() const;
   /// Of a key and a value together.
   int64_t cacheColumns() const { return headDim + valueDim; }
   /// Kernels take k_scale[1] and v_scale[1]: what the cache holds is the key
@@ -53,7 +61,8 @@ inline constexpr auto kFields<HeadShape> = fieldsOf<HeadShape>(
     Field{"heads", &HeadShape::heads}, Field{"kv_heads", &HeadShape::kvHeads},
     Field{"page", &HeadShape::pageSize}, Field{"head_dim", &HeadShape::headDim},
     Field{"value_dim", &HeadShape::valueDim},
-    Field{"window", &HeadShape::window}, Field{"element", &HeadShape::element},
+    Field{"window", &HeadShape::window}, Field{"key_dim", &HeadShape::keyDim},
+    Field{"scale", &HeadShape::scale}, Field{"element", &HeadShape::element},
     Field{"cache", &HeadShape::cacheElement},
     Field{"query", &HeadShape::queries}, Field{"power", &HeadShape::powers},
     Field{"norm", &HeadShape::normWeight},
@@ -94,6 +103,46 @@ inline constexpr auto kFields<SumParts> =
                        Field{"weight_scaled", &SumParts::hasWeightScale},
                        Field{"bias", &SumParts::biasType});
 
+/// Of each head a linear of its own. `weightRows` and `firstRow` are those of a
+/// head in w, all and before the first that is multiplied.
+struct HeadLinearShape {
+  int64_t heads = 0;
+  int64_t columns = 0;      ///< of a head of d
+  int64_t inputs = 0;       ///< of a head, k
+  int64_t inputColumns = 0; ///< of a head of a; the first ones are inputs
+  int64_t weightRows = 0, firstRow = 0;
+  /// Rows of w are inputs and its columns those of d, not the other way around.
+  bool isTransposed = false;
+  mlir::Type element = {};
+};
+
+template <>
+inline constexpr auto kFields<HeadLinearShape> = fieldsOf<HeadLinearShape>(
+    Field{"heads", &HeadLinearShape::heads},
+    Field{"columns", &HeadLinearShape::columns},
+    Field{"inputs", &HeadLinearShape::inputs},
+    Field{"input_columns", &HeadLinearShape::inputColumns},
+    Field{"weight_rows", &HeadLinearShape::weightRows},
+    Field{"first_row", &HeadLinearShape::firstRow},
+    Field{"transposed", &HeadLinearShape::isTransposed},
+    Field{"element", &HeadLinearShape::element});
+
+struct HeadLinearTile {
+  int64_t m = 0, n = 0, k = 0; ///< of one head of d, and of a trip
+  int64_t waves = 4;
+};
+
+template <>
+inline constexpr auto kFields<HeadLinearTile> = fieldsOf<HeadLinearTile>(
+    Field{"m", &HeadLinearTile::m}, Field{"n", &HeadLinearTile::n},
+    Field{"k", &HeadLinearTile::k}, Field{"waves", &HeadLinearTile::waves});
+
+/// Arguments: a[m, heads, inputColumns], w[heads, weightRows, inputs or
+/// columns], d[m, heads, columns], m.
+schedule::KernelOp buildHeadLinear(mlir::OpBuilder &builder, const Label &label,
+                                   const HeadLinearShape &shape,
+                                   const HeadLinearTile &tile, Range rows);
+
 struct RopeTile {
   int64_t tokens = 1; ///< of one workgroup
   /// Queries: rows of a tile are the heads of a group, not tokens.
@@ -123,7 +172,8 @@ schedule::KernelOp buildRopeAppend(mlir::OpBuilder &builder, const Label &label,
 
 /// Appends keys and values as they are. Arguments: k[tokens, kvHeads, headDim],
 /// v[tokens, kvHeads, valueDim], starts, contexts, pages, k_cache, v_cache,
-/// [k_scale, v_scale], tokens, sequences, longest, pages_per_sequence.
+/// [k_scale, v_scale], tokens, sequences, longest, pages_per_sequence. Latent:
+/// neither v nor v_cache nor v_scale, here and below.
 schedule::KernelOp buildAppend(mlir::OpBuilder &builder, const Label &label,
                                const HeadShape &shape, const RopeTile &tile,
                                StepRange sizes);
@@ -155,8 +205,9 @@ inline constexpr auto kFields<PrefillTile> = fieldsOf<PrefillTile>(
     Field{"workgroups_of_unit", &PrefillTile::workgroupsOfUnit},
     Field{"together", &PrefillTile::headsTogether});
 
-/// Arguments: q, k_cache, v_cache, [q_scale], [k_scale, v_scale], starts,
-/// contexts, pages, out, tokens, sequences, longest, pages_per_sequence.
+/// Arguments: [q_latent[tokens, heads, valueDim]], q, k_cache, v_cache,
+/// [q_scale], [k_scale, v_scale], starts, contexts, pages, out, tokens,
+/// sequences, longest, pages_per_sequence.
 schedule::KernelOp buildAttentionPrefill(mlir::OpBuilder &builder,
                                          const Label &label,
                                          const HeadShape &shape,
@@ -164,7 +215,12 @@ schedule::KernelOp buildAttentionPrefill(mlir::OpBuilder &builder,
                                          StepRange sizes);
 
 struct DecodeTile {
-  int64_t queries = 16, keys = 0; ///< rows of the packed group, keys of a trip
+  /// Rows of a packed group, or of each part of it, and keys of a trip.
+  int64_t queries = 16, keys = 0;
+  /// Workgroups that share a group.
+  int64_t groupParts(const HeadShape &shape) const {
+    return llvm::divideCeil(shape.group(), queries);
+  }
   int64_t waves = 4;
   int64_t slots = 0;         ///< as of PrefillTile
   int64_t maxSplits = 1;     ///< 1: nothing is joined
@@ -187,11 +243,11 @@ inline constexpr auto kFields<DecodeTile> = fieldsOf<DecodeTile>(
     Field{"combine_parts", &DecodeTile::combineParts},
     Field{"combine_waves", &DecodeTile::combineWaves});
 
-/// Arguments: q, k_cache, v_cache, [q_scale], [k_scale], contexts, pages,
-/// part[sequence * splits + split, head, valueDim], stat[.., head, 2] (maximum,
-/// sum), sequences, splits, pages_per_sequence. Parts are in units of v_scale.
-/// Where nothing is split: q, k_cache, v_cache, [q_scale], [k_scale, v_scale],
-/// contexts, pages, out, sequences, pages_per_sequence.
+/// Arguments: [q_latent], q, k_cache, v_cache, [q_scale], [k_scale], contexts,
+/// pages, part[sequence * splits + split, head, valueDim], stat[.., head, 2]
+/// (maximum, sum), sequences, splits, pages_per_sequence. Parts are in units of
+/// v_scale. Where nothing is split: [q_latent], q, k_cache, v_cache, [q_scale],
+/// [k_scale, v_scale], contexts, pages, out, sequences, pages_per_sequence.
 schedule::KernelOp buildAttentionDecode(mlir::OpBuilder &builder,
                                         const Label &label,
                                         const HeadShape &shape,

@@ -163,6 +163,17 @@ static void buildGatherKernel(const Request &r) {
   buildGather(r.builder, r.label, shape, r.rowTile(), r.rows());
 }
 
+static void buildHeadLinearKernel(const Request &r) {
+  auto shape = r.fill(HeadLinearShape{
+      .heads = 4, .columns = 128, .inputs = 64, .element = r.bf16});
+  shape.inputColumns = shape.inputColumns ? shape.inputColumns : shape.inputs;
+  shape.weightRows = shape.weightRows     ? shape.weightRows
+                     : shape.isTransposed ? shape.inputs
+                                          : shape.columns;
+  auto tile = r.fill(HeadLinearTile{.m = 64, .n = 64, .k = 32});
+  buildHeadLinear(r.builder, r.label, shape, tile, r.rows());
+}
+
 static void buildRopeAppendKernel(const Request &r) {
   auto tile = r.fill(RopeTile{});
   tile.sums = r.fill(SumParts{});
@@ -255,6 +266,7 @@ families() {
           {"quantise", buildQuantiseKernel},
           {"elementwise", buildElementwiseKernel},
           {"gather", buildGatherKernel},
+          {"head-linear", buildHeadLinearKernel},
           {"rope-append", buildRopeAppendKernel},
           {"append", buildAppendKernel},
           {"attention-prefill", buildPrefillKernel},

@@ -161,6 +161,32 @@ FlatSymbolRefAttr Library::gather(const GatherShape &shape) {
   });
 }
 
+FailureOr<SmallVector<Attribute>>
+Library::headLinear(Operation *op, const HeadLinearShape &shape,
+                    ArrayRef<Range> ranges) {
+  FailureOr<SmallVector<HeadLinearTile>> tiles =
+      tiling.headLinear(candidates, shape, ranges);
+  if (failed(tiles)) {
+    return op->emitError("expected heads whose linears '")
+           << tiling.target.identity.name << "' multiplies, got "
+           << shape.columns << " outputs of " << shape.inputs << " inputs of "
+           << shape.element;
+  }
+  SmallVector<Attribute> list;
+  for (auto [rows, tile] : llvm::zip_equal(ranges, *tiles)) {
+    std::string name = nameOf(shape);
+    Wanted wanted = {name + nameOf(tile),
+                     "head_linear" + identityOf(shape, tile)};
+    FlatSymbolRefAttr kernel = serving(rows, wanted, [&](const Label &label) {
+      buildHeadLinear(builder, {label.symbol, name, ""}, shape, tile, rows);
+    });
+    if (!llvm::is_contained(list, kernel)) {
+      list.push_back(kernel);
+    }
+  }
+  return list;
+}
+
 /// Of kernels that do not make results in few bits.
 static HeadShape ofKeys(HeadShape shape) {
   shape.quantise = std::nullopt;

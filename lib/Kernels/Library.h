@@ -45,6 +45,11 @@ public:
   mlir::FlatSymbolRefAttr quantise(QuantiseShape shape);
   mlir::FlatSymbolRefAttr elementwise(const ElementwiseShape &shape);
   mlir::FlatSymbolRefAttr gather(const GatherShape &shape);
+  /// Kernels that together serve all ranges of rows, in their order. Fails,
+  /// with a message at `op`, if the target can run none.
+  mlir::FailureOr<llvm::SmallVector<mlir::Attribute>>
+  headLinear(mlir::Operation *op, const HeadLinearShape &shape,
+             llvm::ArrayRef<Range> ranges);
   mlir::FlatSymbolRefAttr ropeAppend(const HeadShape &shape, bool isDecode,
                                      const SumParts &sums);
   mlir::FlatSymbolRefAttr append(const HeadShape &shape, bool isDecode);

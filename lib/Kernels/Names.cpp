@@ -147,9 +147,21 @@ std::string kernels::nameOf(StringRef kind, const SlotRowsShape &shape) {
          ::nameOf(shape.slots);
 }
 
+std::string kernels::nameOf(const HeadLinearShape &shape) {
+  return "head_linear_h" + extent(shape.heads) + "_" + extent(shape.columns) +
+         "x" + extent(shape.inputs) + "_" + word(shape.element);
+}
+
+std::string kernels::nameOf(const HeadLinearTile &tile) {
+  return "_" + extent(tile.m) + "x" + extent(tile.n) + "x" + extent(tile.k) +
+         (tile.waves == 4 ? "" : "_waves" + extent(tile.waves));
+}
+
 std::string kernels::nameOf(StringRef kind, const HeadShape &shape) {
   return (kind + "_h" + extent(shape.heads) + "_kv" + extent(shape.kvHeads) +
-          "_d" + extent(shape.headDim) + "_" + word(shape.cacheElement) +
+          "_d" + extent(shape.headDim) +
+          (shape.isLatent() ? "_latent" + extent(shape.valueDim) : "") + "_" +
+          word(shape.cacheElement) +
           (shape.window > 0 ? "_w" + extent(shape.window) : "") +
           (shape.queries ? "_queries_" + word(shape.queries) : "") +
           (shape.normWeight ? "_normed" : ""))

@@ -24,6 +24,9 @@ std::string nameOf(const SampleShape &shape);
 std::string nameOf(const RouteShape &shape);
 std::string nameOf(llvm::StringRef kind, const PlaceShape &shape);
 std::string nameOf(llvm::StringRef kind, const SlotRowsShape &shape);
+std::string nameOf(const HeadLinearShape &shape);
+/// Behind that of the shape.
+std::string nameOf(const HeadLinearTile &tile);
 std::string nameOf(llvm::StringRef kind, const HeadShape &shape);
 std::string nameOf(const SumParts &sums);
 /// "_to_f4e2m1fn": what a kernel quantises its result to, or nothing.

@@ -115,6 +115,14 @@ public:
   llvm::SmallVector<SumVariant> possibleSums(const ExchangeShape &shape,
                                              const NormShape *norm) const;
 
+  /// Candidates for up to so many rows.
+  llvm::SmallVector<HeadLinearTile> candidates(const HeadLinearShape &shape,
+                                               int64_t rows) const;
+  /// The best candidate for each of the ranges.
+  llvm::FailureOr<llvm::SmallVector<HeadLinearTile>>
+  headLinear(Candidates &candidates, const HeadLinearShape &shape,
+             llvm::ArrayRef<Range> ranges) const;
+
   RopeTile rope(const HeadShape &shape, bool isDecode) const;
   RopeTile append(const HeadShape &shape, bool isDecode) const;
   /// Candidates in order, most queries first.
@@ -181,6 +189,9 @@ private:
   bool holdsOperands(const HeadShape &shape, const PrefillTile &tile,
                      const MmaRow &row) const;
   bool decodes(Candidates &candidates, const HeadShape &shape) const;
+  void addDecodeTiles(llvm::SmallVector<DecodeTile> &tiles,
+                      const HeadShape &shape, int64_t rows,
+                      int64_t waves) const;
   int64_t registersOfAttention(const HeadShape &shape, int64_t queries,
                                int64_t keys, int64_t waves) const;
   llvm::SmallVector<PrefillTile> waveTiles(const HeadShape &shape) const;

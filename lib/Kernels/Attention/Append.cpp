@@ -26,7 +26,7 @@ struct Append {
   using Loaded = SmallVector<std::pair<int64_t, Value>, 2>;
 
   void declare();
-  Loaded load(StringRef name, Value buffer, int64_t columns,
+  Loaded load(StringRef name, Value buffer, ArrayRef<int64_t> parts,
               const Sequence &sequence, Scalar row, Scalar kvHead);
   void store(StringRef name, const Loaded &loaded, const HeadPlace &to,
              Value factor);
@@ -39,22 +39,24 @@ void Append::declare() {
   const HeadShape &shape = rows.shape;
   SmallVector<int64_t> heads = {kDynamic, shape.kvHeads, shape.headDim};
   newKeys = k.buffer("k", heads, shape.element);
-  heads.back() = shape.valueDim;
-  newValues = k.buffer("v", heads, shape.element);
+  if (!shape.isLatent()) {
+    heads.back() = shape.valueDim;
+    newValues = k.buffer("v", heads, shape.element);
+  }
   rows.sequences = SequenceArguments::declare(k);
-  rows.cache = CacheArguments::declare(k, shape);
+  rows.cache = CacheArguments::declare(k, shape, !shape.isLatent());
 }
 
 /// Rows of the new tokens of a head, or without one all heads of a token.
-Append::Loaded Append::load(StringRef name, Value buffer, int64_t columns,
-                            const Sequence &sequence, Scalar row,
-                            Scalar kvHead) {
+Append::Loaded Append::load(StringRef name, Value buffer,
+                            ArrayRef<int64_t> parts, const Sequence &sequence,
+                            Scalar row, Scalar kvHead) {
   KernelBuilder &k = rows.k;
   int64_t count =
       kvHead ? rows.tile.tokens : llvm::PowerOf2Ceil(rows.shape.kvHeads);
   Loaded loaded;
   int64_t column = 0;
-  for (int64_t part : partsOf(columns)) {
+  for (int64_t part : parts) {
     Scalar head = kvHead ? kvHead : k.constant(0);
     Place from = at(buffer, {row, head, k.constant(column)});
     from = kvHead ? from.walks(0, 2).valid({sequence.end})
@@ -77,16 +79,22 @@ void Append::ownTokens(const Sequence &sequence, Scalar first, Scalar kvHead) {
   Scalar row = k.name("row", sequence.start + first);
   Scalar position = k.name("position", sequence.past + first);
   Scalar cacheRow = rows.cacheRowOf(sequence, position);
-  Loaded keys = load("k", newKeys, rows.shape.headDim, sequence, row, kvHead);
-  Loaded values =
-      load("v", newValues, rows.shape.valueDim, sequence, row, kvHead);
+  const HeadShape &shape = rows.shape;
+  Loaded keys = load("k", newKeys, shape.keyParts(), sequence, row, kvHead);
+  Loaded values;
+  if (newValues) {
+    values =
+        load("v", newValues, partsOf(shape.valueDim), sequence, row, kvHead);
+  }
   NewRows::Factors factors = rows.loadFactors();
   store("k", keys,
         rows.at(rows.cache.keys, sequence, position, kvHead, cacheRow),
         factors.key);
-  store("v", values,
-        rows.at(rows.cache.values, sequence, position, kvHead, cacheRow),
-        factors.value);
+  if (newValues) {
+    store("v", values,
+          rows.at(rows.cache.values, sequence, position, kvHead, cacheRow),
+          factors.value);
+  }
 }
 
 KernelOp kernels::buildAppend(OpBuilder &builder, const Label &label,

@@ -1,10 +1,11 @@
 //===- AttentionDecode.cpp - Attention of one new token, split over keys --===//
 //
 // A workgroup owns one sequence, one KV head with its group of query heads (the
-// rows of one tile), and one part of the tiles of keys that the query sees any
-// of, which it walks. It leaves an unnormalised result with its maximum and
-// sum, which a second kernel joins (AttentionCombine.cpp). A kernel that splits
-// nothing owns all keys and leaves the result.
+// rows of one tile) or, where the tile has fewer rows, with a part of these,
+// and one part of the tiles of keys that the query sees any of, which it walks.
+// It leaves an unnormalised result with its maximum and sum, which a second
+// kernel joins (AttentionCombine.cpp). A kernel that splits nothing owns all
+// keys and leaves the result.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,11 +39,16 @@ struct Parts {
   }
 };
 
+/// A KV head and the query heads from `first` to `limit` of its group.
+struct OwnHeads {
+  Scalar kvHead, first, limit;
+};
+
 struct Decode {
   KernelBuilder &k;
   const HeadShape &shape;
   const DecodeTile &tile;
-  Value q;
+  QueryArguments q;
   CacheArguments cache;
   Value contexts, pages;
   Parts parts;
@@ -51,15 +57,15 @@ struct Decode {
 
   bool isWhole() const { return tile.maxSplits == 1; }
   void declare();
-  void ownPart(Scalar sequence, Scalar kvHead, Scalar split);
+  OwnHeads headsOf(Scalar index);
+  void ownPart(Scalar sequence, Scalar index, Scalar split);
   Softmax walk(Scalar sequence, Scalar kvHead, ValueRange queries,
                Scalar context, Scalar split);
 };
 } // namespace
 
 void Decode::declare() {
-  q = k.buffer("q", {kDynamic, shape.heads, shape.headDim},
-               shape.queryElement());
+  q = QueryArguments::declare(k, shape);
   cache = CacheArguments::declare(k, shape, /*scalesValues=*/isWhole());
   contexts = k.buffer("contexts", {kDynamic}, k.i32());
   pages = k.buffer("pages", {kDynamic, kDynamic}, k.i32());
@@ -115,17 +121,37 @@ Softmax Decode::walk(Scalar sequence, Scalar kvHead, ValueRange queries,
   return Softmax::of(shape, k.loop("t", trips, expect, start.carried(), body));
 }
 
-void Decode::ownPart(Scalar sequence, Scalar kvHead, Scalar split) {
+/// The heads of part `index` of all groups.
+OwnHeads Decode::headsOf(Scalar index) {
+  auto group = static_cast<double>(shape.group());
+  int64_t parts = tile.groupParts(shape);
+  if (parts == 1) {
+    Scalar head = k.name("head", index * group);
+    return {index, head, head + group};
+  }
+  auto rows = static_cast<double>(tile.queries);
+  Scalar kvHead = shape.kvHeads == 1
+                      ? k.constant(0)
+                      : k.name("kv_head", index / static_cast<double>(parts));
+  Scalar ofGroup = kvHead * group;
+  Scalar head = k.name("head", ofGroup + index % parts * rows);
+  return {kvHead, head, minimum(head + rows, ofGroup + group)};
+}
+
+void Decode::ownPart(Scalar sequence, Scalar index, Scalar split) {
   Scalar context = k.loadIndex("context", at(contexts, {sequence}), "context");
-  Scalar head = k.name("head", kvHead * static_cast<double>(shape.group()));
-  Scalar headLimit = head + static_cast<double>(shape.group());
-  auto heads = [&](Value buffer, int64_t column) {
-    return at(buffer, {sequence, head, k.constant(column)})
+  auto [kvHead, head, headLimit] = headsOf(index);
+  auto heads = [&, first = head, limit = headLimit](Value buffer,
+                                                    int64_t column) {
+    return at(buffer, {sequence, first, k.constant(column)})
         .walks(1, 2)
-        .valid({headLimit});
+        .valid({limit});
   };
-  SmallVector<Value, 2> queries = loadQueries(
-      k, shape, tile.queries, [&](int64_t column) { return heads(q, column); });
+  SmallVector<Value, 2> queries =
+      loadQueries(k, shape, tile.queries, [&](int64_t column) {
+        QueryArguments::Column own = q.at(shape, column);
+        return heads(own.buffer, own.column);
+      });
   Softmax end = walk(sequence, kvHead, queries, context, split);
   if (isWhole()) {
     storeParts(k, finishSoftmax(k, shape, end, cache.valueScale),
@@ -133,8 +159,9 @@ void Decode::ownPart(Scalar sequence, Scalar kvHead, Scalar split) {
     return;
   }
   Scalar part = k.name("part_row", sequence * splits + split);
-  auto place = [&](Value buffer, int64_t column) {
-    return Parts::heads(k, buffer, part, head, headLimit, column);
+  auto place = [&, first = head, limit = headLimit](Value buffer,
+                                                    int64_t column) {
+    return Parts::heads(k, buffer, part, first, limit, column);
   };
   storeParts(k, end.results,
              [&](int64_t column) { return place(parts.result, column); });
@@ -154,7 +181,7 @@ KernelOp kernels::buildAttentionDecode(OpBuilder &builder, const Label &label,
       kernel.isWhole() ? k.constant(1) : k.size("splits", 1, tile.maxSplits);
   k.bindExtent(kernel.pages, 1, k.size("pages_per_sequence", 1, INT32_MAX));
   k.grid({{"sequence", count},
-          {"kv_head", k.constant(shape.kvHeads)},
+          {"kv_head", k.constant(shape.kvHeads * tile.groupParts(shape))},
           {"split", kernel.splits}},
          [&](ArrayRef<Scalar> index) {
            kernel.ownPart(index[0], index[1], index[2]);

@@ -29,9 +29,10 @@ struct Prefill {
   KernelBuilder &k;
   const HeadShape &shape;
   const PrefillTile &tile;
-  Value q, out;
+  QueryArguments q;
   CacheArguments cache;
   SequenceArguments sequences;
+  Value out;
 
   void declare();
   KeyTile keysOf(const Sequence &sequence, Scalar kvHead, Scalar trip,
@@ -41,12 +42,10 @@ struct Prefill {
 } // namespace
 
 void Prefill::declare() {
-  SmallVector<int64_t> rows = {kDynamic, shape.heads, shape.headDim};
-  q = k.buffer("q", rows, shape.queryElement());
+  q = QueryArguments::declare(k, shape);
   cache = CacheArguments::declare(k, shape);
   sequences = SequenceArguments::declare(k);
-  rows.back() = shape.valueDim;
-  out = k.buffer("out", rows, shape.element);
+  out = k.buffer("out", {kDynamic, shape.heads, shape.valueDim}, shape.element);
 }
 
 /// By how many trips values are added later than their keys are multiplied.
@@ -139,8 +138,10 @@ void Prefill::ownQueries(const Sequence &sequence, Scalar first, Scalar head) {
         .valid({sequence.end});
   };
   SmallVector<Value, 2> queries =
-      loadQueries(k, shape, tile.queries,
-                  [&](int64_t column) { return rowsOf(q, column); });
+      loadQueries(k, shape, tile.queries, [&](int64_t column) {
+        QueryArguments::Column own = q.at(shape, column);
+        return rowsOf(own.buffer, own.column);
+      });
   Scalar kvHead = k.name("kv_head", head / static_cast<double>(shape.group()));
   Scalar position = k.name("position", sequence.past + first);
   Scalar seen =

@@ -10,6 +10,9 @@ using namespace mlir;
 using namespace modelc;
 using namespace modelc::kernels;
 
+/// Rows that a matrix unit multiplies at least.
+static constexpr int64_t kLeastRows = 16;
+
 /// Elements of the parts that a thread of the joining kernel holds at most.
 static constexpr int64_t kCombineRegisters = 64;
 
@@ -24,24 +27,48 @@ static constexpr int64_t kJoinTiles = 4;
 static constexpr int64_t kLeastWaves = 8;
 static constexpr int64_t kMostWaves = 16;
 
+/// Rows of the tiles that are tried: a whole group, or of the group of a latent
+/// cache, whose wide results few registers hold, parts too.
+static SmallVector<int64_t> rowsToTry(const HeadShape &shape) {
+  int64_t rows =
+      std::max(kLeastRows, int64_t(llvm::PowerOf2Ceil(shape.group())));
+  SmallVector<int64_t> list = {rows};
+  while (shape.isLatent() && rows > kLeastRows) {
+    list.push_back(rows /= 2);
+  }
+  return list;
+}
+
+/// Those of so many rows and waves to `tiles`.
+void Tiling::addDecodeTiles(SmallVector<DecodeTile> &tiles,
+                            const HeadShape &shape, int64_t rows,
+                            int64_t waves) const {
+  DecodeTile tile;
+  tile.queries = rows;
+  tile.joinTiles = kJoinTiles;
+  tile.waves = waves;
+  tile.perUnit = tile.atOnce = kLeastWaves / waves;
+  tile.alone = static_cast<double>(tile.perUnit);
+  for (int64_t keys : {64, 32, 16}) {
+    tile.keys = keys;
+    bool isLast = tiles.empty() && keys == 16 &&
+                  (!shape.isLatent() || rows == kLeastRows);
+    if (!isLast && !holdsAttention(shape, tile.queries, keys, waves)) {
+      continue;
+    }
+    for (int64_t slots : {0, 2}) {
+      tile.slots = slots;
+      tiles.push_back(tile);
+    }
+  }
+}
+
 SmallVector<DecodeTile> Tiling::decodeTiles(const HeadShape &shape) const {
   SmallVector<DecodeTile> tiles;
-  DecodeTile tile;
-  tile.queries = std::max<int64_t>(16, llvm::PowerOf2Ceil(shape.group()));
-  tile.joinTiles = kJoinTiles;
-  for (int64_t waves : {4, 2, 1}) {
-    tile.waves = waves;
-    tile.perUnit = tile.atOnce = kLeastWaves / waves;
-    tile.alone = static_cast<double>(tile.perUnit);
-    for (int64_t keys : {64, 32, 16}) {
-      tile.keys = keys;
-      bool isLast = tiles.empty() && keys == 16;
-      if (!isLast && !holdsAttention(shape, tile.queries, keys, waves)) {
-        continue;
-      }
-      for (int64_t slots : {0, 2}) {
-        tile.slots = slots;
-        tiles.push_back(tile);
+  for (int64_t rows : rowsToTry(shape)) {
+    for (int64_t waves : {8, 4, 2, 1}) {
+      if (waves <= 4 || shape.isLatent()) {
+        addDecodeTiles(tiles, shape, rows, waves);
       }
     }
   }
@@ -59,7 +86,8 @@ static SmallVector<double> judge(const Tiling &tiling, Candidates &candidates,
   int64_t sequences = 0;
   for (int64_t perUnit = 1; perUnit <= kMostWaves / tile.waves; ++perUnit) {
     int64_t grid = perUnit * target.execution.units;
-    sequences = std::max<int64_t>(1, grid / shape.kvHeads);
+    sequences =
+        std::max<int64_t>(1, grid / (shape.kvHeads * tile.groupParts(shape)));
     sizes.push_back({{"sequences", double(sequences)},
                      {"context", double(kJudgedKeys)},
                      {"pages_per_sequence", pages}});
@@ -145,9 +173,10 @@ FailureOr<DecodeTile> Tiling::decode(Candidates &candidates,
     best = *fastest;
   }
   int64_t grid = best.perUnit * target.execution.units;
-  best.maxSplits = std::clamp<int64_t>(
-      llvm::PowerOf2Ceil(llvm::divideCeil(grid, shape.kvHeads)), 1,
-      std::max<int64_t>(1, options.maxContext / best.keys));
+  int64_t groups = shape.kvHeads * best.groupParts(shape);
+  best.maxSplits =
+      std::clamp<int64_t>(llvm::PowerOf2Ceil(llvm::divideCeil(grid, groups)), 1,
+                          std::max<int64_t>(1, options.maxContext / best.keys));
   if (shape.window > 0) { // else the context says how many are worth joining
     int64_t joined = walkedKeys(shape, best, options.maxContext) / best.keys /
                      best.joinTiles;

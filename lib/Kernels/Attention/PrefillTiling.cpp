@@ -227,6 +227,14 @@ SmallVector<PrefillTile> Tiling::waveTiles(const HeadShape &shape) const {
       consider(queries, keys, 8);
     }
   }
+  if (shape.isLatent()) { // results as wide as these leave room for few rows
+    for (int64_t queries : {64, 32}) {
+      consider(queries, 32, 8);
+    }
+    for (int64_t queries : {32, 16}) {
+      consider(queries, 16, 4);
+    }
+  }
   return tiles;
 }
 
@@ -249,7 +257,7 @@ SmallVector<PrefillTile> Tiling::candidates(const HeadShape &shape) const {
   SmallVector<PrefillTile> tiles = unitTiles(shape, {128, 64, 32});
   append_range(tiles, waveTiles(shape));
   if (tiles.empty()) {
-    tiles.push_back({16, 16, 1});
+    tiles.push_back({16, 16, shape.isLatent() ? 4 : 1});
   }
   return tiles;
 }

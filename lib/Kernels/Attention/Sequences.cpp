@@ -14,20 +14,55 @@ SequenceArguments SequenceArguments::declare(KernelBuilder &k) {
   return arguments;
 }
 
+SmallVector<int64_t, 4> HeadShape::keyParts() const {
+  if (!isLatent()) {
+    return partsOf(headDim);
+  }
+  SmallVector<int64_t, 4> parts = partsOf(valueDim);
+  llvm::append_range(parts, partsOf(headDim - valueDim));
+  return parts;
+}
+
+QueryArguments QueryArguments::declare(KernelBuilder &k,
+                                       const HeadShape &shape) {
+  QueryArguments arguments;
+  SmallVector<int64_t> rows = {kDynamic, shape.heads, shape.headDim};
+  if (shape.isLatent()) {
+    rows.back() = shape.valueDim;
+    arguments.latent = k.buffer("q_latent", rows, shape.queryElement());
+    rows.back() = shape.keyDim + shape.headDim - shape.valueDim;
+  }
+  arguments.q = k.buffer("q", rows, shape.queryElement());
+  return arguments;
+}
+
+QueryArguments::Column QueryArguments::at(const HeadShape &shape,
+                                          int64_t column) const {
+  if (!latent) {
+    return {q, column};
+  }
+  return column < shape.valueDim
+             ? Column{latent, column}
+             : Column{q, shape.keyDim + column - shape.valueDim};
+}
+
 CacheArguments CacheArguments::declare(KernelBuilder &k, const HeadShape &shape,
                                        bool scalesValues) {
   CacheArguments cache;
   SmallVector<int64_t> rows = {kDynamic, shape.kvHeads, shape.headDim};
   cache.keys = k.buffer("k_cache", rows, shape.cacheElement);
   rows.back() = shape.valueDim;
-  cache.values = k.buffer("v_cache", rows, shape.cacheElement);
+  cache.values = shape.isLatent()
+                     ? cache.keys
+                     : k.buffer("v_cache", rows, shape.cacheElement);
   if (shape.queries) {
     cache.queryScale = k.buffer("q_scale", {1}, k.f32());
   }
   if (shape.isScaled()) {
     cache.keyScale = k.buffer("k_scale", {1}, k.f32());
     if (scalesValues) {
-      cache.valueScale = k.buffer("v_scale", {1}, k.f32());
+      cache.valueScale =
+          shape.isLatent() ? cache.keyScale : k.buffer("v_scale", {1}, k.f32());
     }
   }
   return cache;

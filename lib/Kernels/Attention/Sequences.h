@@ -14,8 +14,24 @@ struct Sequence {
   Scalar index, start, end, count, past, context;
 };
 
+/// Arguments that hold queries: those that meet the last columns of keys may
+/// lie apart.
+struct QueryArguments {
+  /// Where a column that meets keys lies.
+  struct Column {
+    mlir::Value buffer;
+    int64_t column;
+  };
+  mlir::Value latent, q;
+
+  /// Declares [q_latent] and q.
+  static QueryArguments declare(KernelBuilder &k, const HeadShape &shape);
+  Column at(const HeadShape &shape, int64_t column) const;
+};
+
 /// Arguments of the cache: keys and values, and their scales where it has 8
-/// bits, with that of queries that multiply such keys.
+/// bits, with that of queries that multiply such keys. Values of a latent cache
+/// are keys.
 struct CacheArguments {
   mlir::Value keys, values, queryScale, keyScale, valueScale;
 

@@ -110,7 +110,7 @@ kernels::loadQueries(KernelBuilder &k, const HeadShape &shape, int64_t queries,
                      llvm::function_ref<Place(int64_t column)> place) {
   SmallVector<Value, 2> parts;
   int64_t column = 0;
-  for (int64_t columns : partsOf(shape.headDim)) {
+  for (int64_t columns : shape.keyParts()) {
     parts.push_back(k.load("queries", {queries, columns}, place(column)));
     column += columns;
   }
@@ -143,7 +143,9 @@ static Value loadCache(KernelBuilder &k, StringRef name, const HeadShape &shape,
 
 /// Of scores, for powers of 2.
 static double scoreScale(const HeadShape &shape) {
-  return kLog2E / std::sqrt(static_cast<double>(shape.headDim));
+  return shape.scale > 0
+             ? kLog2E * shape.scale
+             : kLog2E / std::sqrt(static_cast<double>(shape.headDim));
 }
 
 Value kernels::loadScoreScale(KernelBuilder &k, const HeadShape &shape,
@@ -206,8 +208,7 @@ static Value productsOf(KernelBuilder &k, const HeadShape &shape,
                         ValueRange queries, const KeyTile &tile) {
   int64_t rows = cast<TileType>(queries[0].getType()).getRows(), column = 0;
   Value products = k.fill("zero", {rows, tile.count}, k.f32(), 0);
-  for (auto [part, columns] :
-       llvm::zip_equal(queries, partsOf(shape.headDim))) {
+  for (auto [part, columns] : llvm::zip_equal(queries, shape.keyParts())) {
     Value keys = loadCache(k, "keys", shape, shape.queryElement(), tile.keys,
                            tile, tile.first, tile.context, column, columns);
     products = k.mma("products", products, part, keys);

@@ -66,9 +66,9 @@ std::pair<Value, Value> kernels::splitsOf(Lowering &in,
                                           const HeadShape &shape) {
   const DecodeTile &tile = in.library.decodeTile(shape);
   std::pair<Value, Value> &known =
-      in.splits[{shape.kvHeads, shape.pageSize, shape.window, tile.keys,
-                 tile.joinTiles, tile.perUnit, tile.atOnce, tile.maxSplits,
-                 std::llround(tile.alone * 1e3)}];
+      in.splits[{shape.kvHeads * tile.groupParts(shape), shape.pageSize,
+                 shape.window, tile.keys, tile.joinTiles, tile.perUnit,
+                 tile.atOnce, tile.maxSplits, std::llround(tile.alone * 1e3)}];
   if (known.first) {
     return known;
   }
@@ -80,8 +80,9 @@ std::pair<Value, Value> kernels::splitsOf(Lowering &in,
   }
   SplitPlan split = {
       in.plan, tile, in.library.tiling.target.execution.units,
-      in.plan.compute<arith::MulIOp>(in.plan.sizes.sequences,
-                                     in.plan.constant(shape.kvHeads)),
+      in.plan.compute<arith::MulIOp>(
+          in.plan.sizes.sequences,
+          in.plan.constant(shape.kvHeads * tile.groupParts(shape))),
       in.plan.compute<arith::CeilDivSIOp>(keys, in.plan.constant(tile.keys))};
   Value best = split.partsThatFill(1), least = split.timeOf(best);
   for (int64_t times = 2; times <= kMostFillings; ++times) {
