@@ -262,7 +262,7 @@ def Model_LatentAttentionOp : Model_Op<"latent_attention", [Model_SharesColumns]
     `expand_k` and meet the latents themselves, of which `expand_v` makes the result
     behind the softmax. The cache is read once for all heads then, which suits few
     queries a sequence; the expanded form has a third of the products, which suits
-    many. `model-bind` chooses.
+    many. `model-bind` chooses; kernels compute both absorbed.
 
     ```mlir
     model.graph @latent(%q: tensor<?x192xbf16>, %w: tensor<256x64xbf16>,

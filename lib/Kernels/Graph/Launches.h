@@ -42,6 +42,10 @@ void narrow(Lowering &in, HeadShape &shape, Storage &cache, mlir::Value scale);
 void appendCache(NamedValues &arguments, const Storage &cache);
 /// Those of a step of any phase.
 void appendSizes(NamedValues &arguments, const PlanSizes &sizes);
+/// Attention of any phase of such queries, which q and, latent, q_latent hold.
+void launchQueries(Lowering &in, const HeadShape &shape, const Storage &cache,
+                   llvm::ArrayRef<NamedValue> queries, mlir::Value out,
+                   llvm::StringRef label);
 void bindRope(Lowering &in, model::RopeAppendOp op, mlir::Value rows);
 /// Of queries, keys and values, or of parts of their sums and what finishes
 /// them, as `rows`.

@@ -22,10 +22,10 @@ LogicalResult kernels::lowerOp(Lowering &in, Operation *op) {
       .Case<model::AddOp, model::AllGatherOp, model::AllReduceOp,
             model::AppendOp, model::AttentionOp, model::CacheOp, model::EmbedOp,
             model::GatherRowsOp, model::JoinedOp, model::LastOp,
-            model::LayersOp, model::LinearOp, model::NormOp, model::QuantiseOp,
-            model::ReturnOp, model::RopeAppendOp, model::SampleOp,
-            model::ScatterRowsOp, model::SwigluOp, model::WeightOp,
-            model::YieldOp, model::ZerosOp>(
+            model::LatentAppendOp, model::LatentAttentionOp, model::LayersOp,
+            model::LinearOp, model::NormOp, model::QuantiseOp, model::ReturnOp,
+            model::RopeAppendOp, model::SampleOp, model::ScatterRowsOp,
+            model::SwigluOp, model::WeightOp, model::YieldOp, model::ZerosOp>(
           [&](auto known) { return lower(in, known); })
       .Default([](Operation *other) {
         return other->emitError("expected an op that a kernel computes, got '")

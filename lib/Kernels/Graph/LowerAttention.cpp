@@ -8,9 +8,9 @@ using namespace modelc::kernels;
 using namespace modelc::schedule;
 
 static void launchPrefill(Lowering &in, const HeadShape &shape,
-                          const Storage &place, Value q, Value out,
-                          StringRef label) {
-  NamedValues arguments = {{"q", q}};
+                          const Storage &place, ArrayRef<NamedValue> queries,
+                          Value out, StringRef label) {
+  NamedValues arguments(queries);
   appendCache(arguments, place);
   arguments.append({{"starts", in.starts()},
                     {"contexts", in.contexts()},
@@ -21,16 +21,17 @@ static void launchPrefill(Lowering &in, const HeadShape &shape,
 }
 
 static void launchParts(Lowering &in, const HeadShape &shape,
-                        const Storage &place, Value q,
+                        const Storage &place, ArrayRef<NamedValue> queries,
                         ArrayRef<NamedValue> results, StringRef label) {
   Value sequences = in.plan.sizes.sequences;
   auto [splits, parts] = splitsOf(in, shape);
   Type f32 = in.plan.builder.getF32Type();
   Value part = in.plan.workspace(parts, {shape.heads, shape.valueDim}, f32);
   Value stat = in.plan.workspace(parts, {shape.heads, 2}, f32);
-  NamedValues arguments = {{"q", q}};
+  NamedValues arguments(queries);
+  Value valueScale = shape.isLatent() ? place.keyScale : place.valueScale;
   NamedValues combine = {
-      {"part", part}, {"stat", stat}, {"v_scale", place.valueScale}};
+      {"part", part}, {"stat", stat}, {"v_scale", valueScale}};
   Storage ofParts = place; // parts stay in units of the scale of values
   ofParts.valueScale = {};
   appendCache(arguments, ofParts);
@@ -51,10 +52,11 @@ static void launchParts(Lowering &in, const HeadShape &shape,
 
 /// `quantise`: what the kernel that joins parts does with them too, or null.
 static void launchDecode(Lowering &in, const HeadShape &shape,
-                         const Storage &place, Value q, Value out,
-                         model::QuantiseOp quantise, StringRef label) {
+                         const Storage &place, ArrayRef<NamedValue> queries,
+                         Value out, model::QuantiseOp quantise,
+                         StringRef label) {
   auto whole = [&] {
-    NamedValues arguments = {{"q", q}};
+    NamedValues arguments(queries);
     appendCache(arguments, place);
     arguments.append({{"contexts", in.contexts()},
                       {"pages", in.pages()},
@@ -76,7 +78,17 @@ static void launchDecode(Lowering &in, const HeadShape &shape,
   Value splits = splitsOf(in, shape).first;
   in.plan.when(splits, {1, 1}, whole);
   in.plan.when(splits, {2, kNoLimit},
-               [&] { launchParts(in, shape, place, q, results, label); });
+               [&] { launchParts(in, shape, place, queries, results, label); });
+}
+
+void kernels::launchQueries(Lowering &in, const HeadShape &shape,
+                            const Storage &cache, ArrayRef<NamedValue> queries,
+                            Value out, StringRef label) {
+  if (in.plan.isDecode) {
+    launchDecode(in, shape, cache, queries, out, nullptr, label);
+  } else {
+    launchPrefill(in, shape, cache, queries, out, label);
+  }
 }
 
 static void launchAttention(Lowering &in, model::AttentionOp op,
@@ -85,7 +97,8 @@ static void launchAttention(Lowering &in, model::AttentionOp op,
   HeadShape shape = from;
   Value out = in.bufferOf(op.getOut());
   if (!in.plan.isDecode) {
-    return launchPrefill(in, shape, cache, q, out, model::getShortName(op));
+    return launchPrefill(in, shape, cache, {{"q", q}}, out,
+                         model::getShortName(op));
   }
   // Scales of blocks are stored in words: a head must have whole ones.
   bool isInParts =
@@ -97,8 +110,8 @@ static void launchAttention(Lowering &in, model::AttentionOp op,
     in.bindNumbers(quantise.getOut(), quantise.getScale(),
                    in.rowsOf(op.getQ()));
   }
-  launchDecode(in, shape, cache, q, out, isInParts ? quantise : nullptr,
-               model::getShortName(op));
+  launchDecode(in, shape, cache, {{"q", q}}, out,
+               isInParts ? quantise : nullptr, model::getShortName(op));
 }
 
 LogicalResult kernels::lower(Lowering &in, model::AttentionOp op) {

@@ -145,12 +145,15 @@ LogicalResult kernels::lower(Lowering &in, model::CacheOp op) {
                         {kDynamic, cache.getKvHeads(), cache.getHeadDim()},
                         in.stored(cache.getElementType()),
                         {in.plan.sizes.cacheRows, in.layer}};
-  Value keys = in.plan.local(buffer);
-  buffer.source = "v_cache";
-  Value values = in.plan.local(buffer);
-  Storage place = {keys, {}, values};
+  Storage place = {in.plan.local(buffer), {}, {}};
+  if (cache.getLatent() == 0) { // else values are columns of keys
+    buffer.source = "v_cache";
+    place.values = in.plan.local(buffer);
+  }
   if (op.getKScale()) {
     place.keyScale = in.bufferOf(op.getKScale());
+  }
+  if (op.getVScale()) {
     place.valueScale = in.bufferOf(op.getVScale());
   }
   in.storage[op.getResult()] = place;

@@ -20,8 +20,9 @@ namespace modelc::kernels {
 /// What a value of the graph is in the plan.
 struct Storage {
   mlir::Value buffer;
-  mlir::Value rows;   ///< its number of rows; null for weights
-  mlir::Value values; ///< of a cache: the buffer of values beside keys
+  mlir::Value rows; ///< its number of rows; null for weights
+  /// Of a cache: the buffer of values beside keys; null: keys hold them.
+  mlir::Value values;
   mlir::Value keyScale = {}, valueScale = {}; ///< of a cache of 8 bits
   /// Of a cache: that of the queries that meet it, where they have 8 bits too.
   mlir::Value queryScale = {};
@@ -102,6 +103,8 @@ mlir::LogicalResult lower(Lowering &in, model::EmbedOp op);
 mlir::LogicalResult lower(Lowering &in, model::GatherRowsOp op);
 mlir::LogicalResult lower(Lowering &in, model::JoinedOp op);
 mlir::LogicalResult lower(Lowering &in, model::LastOp op);
+mlir::LogicalResult lower(Lowering &in, model::LatentAppendOp op);
+mlir::LogicalResult lower(Lowering &in, model::LatentAttentionOp op);
 mlir::LogicalResult lower(Lowering &in, model::LayersOp op);
 mlir::LogicalResult lower(Lowering &in, model::LinearOp op);
 mlir::LogicalResult lower(Lowering &in, model::NormOp op);

@@ -83,8 +83,6 @@ static StringRef missingOf(Operation *op) {
       .Case([](model::GateOp) { return "a gate of what experts make"; })
       .Case(
           [](model::ConcatOp) { return "columns of two values side by side"; })
-      .Case<model::LatentAppendOp, model::LatentAttentionOp>(
-          [](Operation *) { return "latent attention"; })
       .Default([](Operation *) { return StringRef(); });
 }
 
