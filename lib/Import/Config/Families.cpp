@@ -25,6 +25,7 @@ void modelc::readLatent(TableReader &config, DecoderShape &shape) {
   latent.ropeDim = config.requirePositive("qk_rope_head_dim");
   latent.valueDim = config.requirePositive("v_head_dim");
   config.know("num_key_value_heads"); // keys of a latent are of all heads
+  config.know("qk_head_dim"); // transformers writes the sum of the two below
   config.know("head_dim");
   config.know("ep_size"); // how it was trained
   if (config.boolean("rope_interleave") == false) {
