@@ -87,6 +87,8 @@ int main() {
   checker.check<SampleShape>("sample");
   checker.check<SampleTile>("sample tile");
   checker.check<HeadShape>("heads");
+  checker.check<HeadLinearShape>("head linear");
+  checker.check<HeadLinearTile>("head linear tile");
   checker.check<RopeTile>("rope tile");
   checker.check<PrefillTile>("prefill tile");
   checker.check<DecodeTile>("decode tile");
