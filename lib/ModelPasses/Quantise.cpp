@@ -49,8 +49,9 @@ static Value makeInputScale(OpBuilder &builder, Value x) {
 /// The name of the projection that made queries, keys or values, without
 /// ".weight": "model.layers.{layer}.self_attn.k_proj"; empty: unknown.
 static StringRef projectionOf(Value value) {
-  while (value && value.getDefiningOp<model::RopeOp>()) {
-    value = value.getDefiningOp<model::RopeOp>().getX();
+  while (value && value.getDefiningOp() &&
+         isa<model::RopeOp, model::NormOp>(value.getDefiningOp())) {
+    value = value.getDefiningOp()->getOperand(0);
   }
   auto linear = value ? value.getDefiningOp<model::LinearOp>() : nullptr;
   auto weight =
@@ -195,11 +196,15 @@ struct Quantise : public impl::ModelQuantiseBase<Quantise> {
         k = append.getK();
         v = append.getV();
       }
+      if (auto append = dyn_cast<model::LatentAppendOp>(user)) {
+        k = append.getKv();
+      }
     }
-    cache.getKScaleMutable().assign(
-        makeScaleBeside(builder, cache, "k_scale", k));
+    Value keyScale = makeScaleBeside(builder, cache, "k_scale", k);
+    cache.getKScaleMutable().assign(keyScale);
     cache.getVScaleMutable().assign(
-        makeScaleBeside(builder, cache, "v_scale", v));
+        type.getLatent() > 0 ? keyScale
+                             : makeScaleBeside(builder, cache, "v_scale", v));
     setCacheType(cache, model::CacheType::get(
                             &getContext(), type.getKvHeads(), type.getHeadDim(),
                             Float8E4M3FNType::get(&getContext()),

@@ -37,7 +37,21 @@ public:
     return ofBand[size_t(column / group)];
   }
 
+  /// The number there over its scale: of 8 bits, as the checkpoint's own are.
+  float narrowAt(int64_t row, int64_t column) {
+    return stored.data ? numberAt(row, column)
+                       : numberAt(row, column) / at(row, column);
+  }
+  /// The number there, times its scale where the checkpoint has any.
+  float wideAt(int64_t row, int64_t column) {
+    return stored.data ? numberAt(row, column) * at(row, column)
+                       : numberAt(row, column);
+  }
+
 private:
+  float numberAt(int64_t row, int64_t column) const {
+    return elementOf(matrix, row * matrix.shape[1] + column);
+  }
   int64_t groupsOf(int64_t count) const { return (count + group - 1) / group; }
 
   /// The scales of the groups of one row of them.

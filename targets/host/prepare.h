@@ -186,7 +186,8 @@ private:
                       format.block);
   }
 
-  /// Numbers over the scales of their groups, or these scales.
+  /// Numbers over the scales of their groups, or these scales; or, in more than
+  /// 8 bits, times them where the checkpoint has any.
   int appendGroups(const SourcePart &part, const mc_tensor &tensor,
                    const Cut &cut) {
     const int64_t group = source.group;
@@ -198,7 +199,9 @@ private:
     }
     GroupScales scales(tensor, stored, group);
     const int64_t step = source.isBlockScale ? group : 1;
-    const bool isWhole = cut.rows % group == 0 && cut.columns % group == 0;
+    const bool isWide = !source.isBlockScale && elementBytes(weight.type) > 1;
+    const bool isWhole =
+        isWide || (cut.rows % group == 0 && cut.columns % group == 0);
     if (tensor.rank != 2 || tensor.type == MC_F4E2M1FNX2 || !scales.fit() ||
         !isWhole ||
         done + cut.rows * cut.columns / step / step > numberCount()) {
@@ -213,11 +216,9 @@ private:
          row += step) {
       for (int64_t i = cut.firstColumn; i < cut.firstColumn + cut.columns;
            i += step) {
-        const float scale = scales.at(row, i);
-        const float number = elementOf(tensor, row * tensor.shape[1] + i);
-        put(source.isBlockScale ? scale
-            : stored.data       ? number
-                                : number / scale);
+        put(source.isBlockScale ? scales.at(row, i)
+            : isWide            ? scales.wideAt(row, i)
+                                : scales.narrowAt(row, i));
       }
     }
     return MC_OK;

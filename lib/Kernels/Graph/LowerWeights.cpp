@@ -16,6 +16,14 @@ using namespace modelc::schedule;
 
 static constexpr int64_t kDynamic = ShapedType::kDynamic;
 
+bool kernels::isWidened(model::WeightOp weight) {
+  std::optional<model::HeldAttr> held = weight.getHeld();
+  return held && held->getFormat().getValue() == "fp8_block" &&
+         held->getData().getValue() == ".weight" &&
+         weight.getType().getRank() == 2 && !weight.getBlockScale() &&
+         weight.getType().getElementTypeBitWidth() > 8;
+}
+
 /// The words that say which neighbours of a row share a scale that the matrix
 /// unit multiplies by, and the types of numbers and scales; empty: none do.
 static std::string blocksText(model::FormatAttr format) {
@@ -61,7 +69,7 @@ static std::string sourceOf(model::WeightOp weight, bool isDoubled) {
   if (weight.getChannelScale()) {
     os << " channel_scale";
   }
-  if (format && format.hasGroups()) {
+  if ((format && format.hasGroups()) || isWidened(weight)) {
     os << " grouped " << model::kScaledGroup;
   }
   if (weight.getBlockScale()) {
@@ -146,15 +154,13 @@ LogicalResult kernels::lower(Lowering &in, model::CacheOp op) {
                         in.stored(cache.getElementType()),
                         {in.plan.sizes.cacheRows, in.layer}};
   Storage place = {in.plan.local(buffer), {}, {}};
-  if (cache.getLatent() == 0) { // else values are columns of keys
-    buffer.source = "v_cache";
-    place.values = in.plan.local(buffer);
-  }
   if (op.getKScale()) {
     place.keyScale = in.bufferOf(op.getKScale());
   }
-  if (op.getVScale()) {
-    place.valueScale = in.bufferOf(op.getVScale());
+  if (cache.getLatent() == 0) { // else values are columns of keys
+    buffer.source = "v_cache";
+    place.values = in.plan.local(buffer);
+    place.valueScale = op.getVScale() ? in.bufferOf(op.getVScale()) : Value();
   }
   in.storage[op.getResult()] = place;
   return success();

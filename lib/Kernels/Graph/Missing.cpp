@@ -8,10 +8,12 @@
 
 #include "lib/Kernels/Graph/Missing.h"
 
+#include "lib/Kernels/Graph/Launches.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace modelc;
+using namespace modelc::kernels;
 
 static StringRef missingOf(model::NormOp op) {
   if (!op.getWeight()) {
@@ -55,7 +57,7 @@ static StringRef missingOf(model::LayersOp op) {
 /// checkpoint gives them, as numbers of few bits.
 static bool isLoaded(model::WeightOp op) {
   std::optional<model::HeldAttr> held = op.getHeld();
-  if (!held) {
+  if (!held || isWidened(op)) {
     return true;
   }
   static constexpr StringRef kFormats[] = {"fp8", "fp8_block", "nvfp4"};

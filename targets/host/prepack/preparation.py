@@ -132,7 +132,8 @@ class Preparation:
         return np.where(largest > 0, largest / self.number.largest, np.float32(1))
 
     def _grouped(self, part, tensor, cut):
-        """Numbers over the scales of their groups of rows and columns, or these scales."""
+        """Numbers over the scales of their groups of rows and columns, or these scales; or, in a weight of more than
+        8 bits, times them where the checkpoint has any."""
         group, stored = self.source.group, None
         if tensor.type == "f8E4M3FN":
             stored = self._read(part.name + "_scale_inv")
@@ -140,10 +141,15 @@ class Preparation:
             stored = stored or self._fail(f"expected a tensor {part.name}_scale_inv, got none")
         groups = [-(-tensor.rows // group), -(-tensor.width // group)]
         fits = stored is None or (stored.rank == 2 and [stored.rows, stored.width] == groups)
-        if tensor.rank != 2 or tensor.type == "f4E2M1FNx2" or not fits or cut.row_count % group \
-                or cut.column_count % group:
+        is_widened = not self.source.block_scale and not self.weight.type.startswith("f8E4M3FN")
+        is_whole = is_widened or (cut.row_count % group == 0 and cut.column_count % group == 0)
+        if tensor.rank != 2 or tensor.type == "f4E2M1FNx2" or not fits or not is_whole:
             self._fail(f"expected whole groups of {group} x {group} of {part.name} with a scale each, got "
                        f"{cut.row_count} x {cut.column_count}; try other types of weights")
+        if is_widened:
+            numbers = self._floats(tensor, cut.rows, cut.columns)
+            of_row, of_column = (np.arange(some.start, some.stop) // group for some in (cut.rows, cut.columns))
+            return numbers if stored is None else numbers * self._floats(stored)[of_row][:, of_column]
         if stored is not None and not self.source.block_scale:
             return self._kept(tensor, cut)
         if stored is not None:

@@ -109,6 +109,16 @@ void checkStored() {
   c.suffix = "_scale";
   expect("by another name", prepared<float>(c, "[\"w\"] grouped 4 block_scale",
                                             MC_F32, 2, 3, 0) == c.scales);
+  // The last group of rows is cut; exact numbers, so that nothing is rounded.
+  Floats wide = prepared<float>(c, "[\"w\" split 0 of 4] grouped 4", MC_F32,
+                                kRows / 4, kColumns, 3);
+  bool isSame = wide.size() == kColumns * kRows / 4;
+  for (size_t i = 0; isSame && i < wide.size(); ++i) {
+    const size_t at = i + size_t(kColumns * (kRows - kRows / 4));
+    isSame &=
+        wide[i] == fromE4M3(c.narrow[at]) * c.scales[3 + i % kColumns / 4];
+  }
+  expect("widened, of a part of a group", isSame);
   c.scales.resize(4);
   prepared<float>(c, "[\"w\"] grouped 4 block_scale", MC_F32, 2, 3, 0);
   c.suffix = "_other";
