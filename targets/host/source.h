@@ -31,6 +31,7 @@ struct SourcePart {
   int64_t parts = 1, copies = 1;
   int64_t padding = 0; // rows of zeros behind the tensor's
   bool isFirstRankOnly = false;
+  bool isOfOne = false; // expert: the tensors of others have other names
 };
 
 /// A `source`, read.
@@ -46,9 +47,17 @@ struct WeightSource {
   int64_t apart = 0; // the row whose scales begin a group; 0: none
   /// The byte where the word of row 2^i lies; empty: in the order of rows.
   std::vector<int64_t> packed;
+  int64_t experts = 0; // of this rank, in the first dimension; 0: it is none's
+  bool isTransposed = false, isInterleaved = false;
+  /// What ends the names of tensors of numbers, scales and second scales in
+  /// place of ".weight"; empty: they are named after the parts.
+  std::string numbersEnd, scalesEnd, secondEnd;
+  bool isDivisor = false;     // the second scale
+  bool isDequantised = false; // what the checkpoint has in few bits
 
-  WeightSource(const std::string &text, int64_t layer) {
-    const size_t end = readParts(text, layer);
+  /// The names are those of a layer, and of an expert where there are some.
+  WeightSource(const std::string &text, int64_t layer, int64_t expert = 0) {
+    const size_t end = readParts(text, layer, expert);
     std::istringstream words(text.substr(end));
     for (std::string word; words >> word;) {
       isChannelScale |= word == "channel_scale";
@@ -56,6 +65,25 @@ struct WeightSource {
       isTensorScale |= word == "tensor_scale";
       isLargest |= word == "largest";
       isDoubled |= word == "doubled";
+      isTransposed |= word == "transposed";
+      isInterleaved |= word == "interleaved";
+      if (word == "dequantised") {
+        isDequantised = true;
+        words >> word; // the types, which tensors have here
+      }
+      if (word == "experts") {
+        words >> experts;
+      }
+      if (word == "held") {
+        words >> numbersEnd;
+      }
+      if (word == "by") {
+        words >> scalesEnd;
+      }
+      if (word == "and" || word == "over") {
+        isDivisor = word == "over";
+        words >> secondEnd;
+      }
       if (word == "default") {
         hasDefault = true;
         words >> absent;
@@ -78,13 +106,37 @@ struct WeightSource {
         }
       }
     }
+    for (SourcePart &part : parts) {
+      part.dim -= experts && part.parts > 1 ? 1 : 0; // of one expert
+    }
+  }
+
+  /// Whether tensors are other than a weight is made of them.
+  bool isViewed() const { return experts || !numbersEnd.empty(); }
+
+  /// The name in the checkpoint of numbers (`what` is empty) or scales of a
+  /// part; empty: it has none.
+  std::string heldName(const std::string &part, const std::string &what) const {
+    if (numbersEnd.empty()) {
+      return part + what;
+    }
+    const std::string usual = ".weight";
+    const bool isUsual =
+        part.size() > usual.size() &&
+        part.compare(part.size() - usual.size(), usual.size(), usual) == 0;
+    const std::string stem =
+        part.substr(0, part.size() - (isUsual ? usual.size() : 0));
+    const std::string &end = what.empty()         ? numbersEnd
+                             : what == "_scale_2" ? secondEnd
+                                                  : scalesEnd;
+    return end.empty() ? end : stem + end;
   }
 
   /// Whether the text says something that can be.
   bool isPossible() const {
     constexpr int64_t kMost = int64_t(1) << 30;
     bool isPossible = !parts.empty() && packed.size() <= 16;
-    for (const int64_t number : {block, group, apart}) {
+    for (const int64_t number : {block, group, apart, experts}) {
       isPossible &= number >= 0 && number <= kMost;
     }
     for (const int64_t byte : packed) {
@@ -103,8 +155,17 @@ struct WeightSource {
   }
 
 private:
+  /// Puts a number where a name has such a hole; whether it has one.
+  static bool fill(std::string &name, const std::string &hole, int64_t number) {
+    bool isFound = false;
+    for (size_t at; (at = name.find(hole)) != name.npos; isFound = true) {
+      name.replace(at, hole.size(), std::to_string(number));
+    }
+    return isFound;
+  }
+
   /// Up to behind the closing bracket.
-  size_t readParts(const std::string &text, int64_t layer) {
+  size_t readParts(const std::string &text, int64_t layer, int64_t expert) {
     size_t at = 1;
     while (at < text.size() && text[at - 1] != ']') {
       const size_t open = text.find('"', at);
@@ -117,9 +178,8 @@ private:
       }
       SourcePart part;
       part.name = unescaped(text.substr(open + 1, close - open - 1));
-      for (size_t hole; (hole = part.name.find("{layer}")) != part.name.npos;) {
-        part.name.replace(hole, 7, std::to_string(layer));
-      }
+      fill(part.name, "{layer}", layer);
+      part.isOfOne = fill(part.name, "{expert}", expert);
       std::istringstream words(text.substr(close + 1, end - close - 1));
       for (std::string word, of; words >> word;) {
         if (word == "split") {

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialects/Model/NumberFormats.h"
 #include "lib/Kernels/Graph/Launches.h"
 #include "lib/Kernels/Rows/Formats.h"
 #include "lib/Text/Text.h"
@@ -35,6 +36,67 @@ static std::string blocksText(model::FormatAttr format) {
         << " scaled " << scales.type;
   }
   return text;
+}
+
+/// Whether the weight is what the checkpoint holds, or a scale of that.
+static bool isKept(model::WeightOp weight, const model::NumberFormat &held) {
+  model::FormatAttr format = weight.getFormatAttr();
+  MLIRContext *context = weight.getContext();
+  Type scale = held.block > 0 ? Type(held.scale(context)) : Type();
+  return format && format.getNumbers() == held.element(context) &&
+         format.getBlocks() == scale;
+}
+
+/// The words that say by which names the checkpoint holds numbers and scales,
+/// where these are not the usual ones or numbers are multiplied by their
+/// scales.
+static std::string heldText(model::WeightOp weight) {
+  std::optional<model::HeldAttr> held = weight.getHeld();
+  if (!held || isWidened(weight)) {
+    return "";
+  }
+  StringRef data = held->getData(), scale = held->getScale();
+  const bool isUsual = data == ".weight" &&
+                       scale.starts_with(".weight_scale") &&
+                       !held->getTensorDivisor();
+  const model::NumberFormat &format =
+      *model::findFormat(held->getFormat().getValue());
+  const bool isDequantised = !isKept(weight, format);
+  if (isUsual && !isDequantised) {
+    return "";
+  }
+  std::string text = (" held " + data + " by " + scale).str();
+  if (held->getTensorScale()) {
+    text += (" and " + held->getTensorScale().getValue()).str();
+  }
+  if (held->getTensorDivisor()) {
+    text += (" over " + held->getTensorDivisor().getValue()).str();
+  }
+  if (isDequantised) {
+    MLIRContext *context = weight.getContext();
+    llvm::raw_string_ostream(text) << " dequantised " << format.element(context)
+                                   << "/" << format.scale(context);
+  }
+  return text;
+}
+
+/// The words of a weight with a first dimension of experts.
+static std::string expertsText(model::WeightOp weight) {
+  for (OpOperand &use : weight->getUses()) {
+    auto experts = dyn_cast<model::ExpertsOp>(use.getOwner());
+    if (!experts) {
+      continue;
+    }
+    const Value gateUp[] = {experts.getGateUp(), experts.getGateUpScale(),
+                            experts.getGateUpTensorScale(),
+                            experts.getGateUpBias()};
+    const bool isInTurn = experts.getInterleaved() &&
+                          llvm::is_contained(gateUp, weight.getResult());
+    return " experts " + std::to_string(weight.getType().getDimSize(0)) +
+           (weight.getTransposed() ? " transposed" : "") +
+           (isInTurn ? " interleaved" : "");
+  }
+  return "";
 }
 
 /// What the loader of a checkpoint must do to fill the buffer, as text that
@@ -92,6 +154,7 @@ static std::string sourceOf(model::WeightOp weight, bool isDoubled) {
   if (isDoubled) {
     os << " doubled";
   }
+  os << heldText(weight) << expertsText(weight);
   return text;
 }
 

@@ -8,12 +8,11 @@
 
 #include "lib/Kernels/Graph/Missing.h"
 
-#include "lib/Kernels/Graph/Launches.h"
+#include "dialects/Model/NumberFormats.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace modelc;
-using namespace modelc::kernels;
 
 static StringRef missingOf(model::NormOp op) {
   if (!op.getWeight()) {
@@ -53,19 +52,10 @@ static StringRef missingOf(model::LayersOp op) {
   return op.getStep() > 1 ? "layers of several kinds in turn" : "";
 }
 
-/// Whether the loader of packages reads the tensors by the names that the
-/// checkpoint gives them, as numbers of few bits.
+/// Whether the loader of packages reads numbers as the checkpoint holds them.
 static bool isLoaded(model::WeightOp op) {
   std::optional<model::HeldAttr> held = op.getHeld();
-  if (!held || isWidened(op)) {
-    return true;
-  }
-  static constexpr StringRef kFormats[] = {"fp8", "fp8_block", "nvfp4"};
-  const bool isScale =
-      op.getChannelScale() || op.getBlockScale() || op.getTensorScale();
-  const bool isNarrow = op.getType().getElementTypeBitWidth() <= 8;
-  return (isScale || isNarrow) && held->getData().getValue() == ".weight" &&
-         llvm::is_contained(kFormats, held->getFormat().getValue());
+  return !held || model::findFormat(held->getFormat().getValue());
 }
 
 /// What of the op has no kernel, in words; empty: nothing.

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 
 from . import manifest
 from .few_bits import Numbers
-from .preparation import Preparation
+from .preparation import prepared
 
 
 @dataclass
@@ -42,7 +42,7 @@ class Weight:
     def prepare(self, read, layer=0, rank=0):
         """The contents for a layer and a rank, from a checkpoint; ValueError says what does not fit."""
         try:
-            return Preparation(self, read, layer, rank).run()
+            return prepared(self, read, layer, rank)
         except (ArithmeticError, LookupError, MemoryError, StopIteration, TypeError) as mistake:
             raise ValueError(f"{self.name}: expected a weight as modelc writes it, got {self.source[:200]} of "
                              f"{self.type} {self.shape}: {mistake!r}") from mistake

@@ -24,6 +24,7 @@ class Part:
     parts: int = 1
     copies: int = 1
     is_first_rank_only: bool = False
+    is_of_one: bool = False  # expert: the tensors of others have other names
 
 
 PART = re.compile(r'"([^"]*)"(?: padded (\d+))?(?: split (\d+) of (\d+))?(?: copies (\d+))?( first rank)?')
@@ -40,28 +41,36 @@ def unescaped(text):
 class Source:
     """The text that says what a weight holds, read."""
 
-    channel_scale = block_scale = tensor_scale = largest = doubled = False
-    block = group = apart = 0
-    numbers = scaled = stored = absent = None
+    channel_scale = block_scale = tensor_scale = largest = doubled = transposed = interleaved = is_divisor = False
+    block = group = apart = experts = 0
+    numbers = scaled = stored = absent = numbers_end = scales_end = second_end = dequantised = None
     VALUES = {"blocks": ("block", int), "of": ("numbers", str), "scaled": ("scaled", str), "stored": ("stored", str),
-              "grouped": ("group", int), "apart": ("apart", int), "default": ("absent", np.float32)}
+              "grouped": ("group", int), "apart": ("apart", int), "default": ("absent", np.float32),
+              "experts": ("experts", int), "held": ("numbers_end", str), "by": ("scales_end", str),
+              "and": ("second_end", str), "over": ("second_end", str), "dequantised": ("dequantised", str)}
 
-    def __init__(self, text, layer):
+    def __init__(self, text, layer, expert=0):
         listed, _, words = text.rpartition("]")
-        self.parts = [Part(unescaped(name).replace("{layer}", str(layer)), int(padding or 0), int(dim or 0),
-                           int(parts or 1), int(copies or 1), bool(first))
+        def filled(name):
+            return unescaped(name).replace("{layer}", str(layer)).replace("{expert}", str(expert))
+
+        self.parts = [Part(filled(name), int(padding or 0), int(dim or 0), int(parts or 1), int(copies or 1),
+                           bool(first), "{expert}" in name)
                       for name, padding, dim, parts, copies, first in PART.findall(listed)]
         words = iter(words.split())
         for word in words:
             if word in self.VALUES:
                 name, kind = self.VALUES[word]
                 setattr(self, name, kind(next(words)))
+                self.is_divisor |= word == "over"
             elif word == "packed":  # the last; the manifest has it as "order"
                 break
             elif getattr(self, word, None) is False:
                 setattr(self, word, True)
             else:
                 raise ValueError(f"expected a word that says what a weight holds, got '{word}' in {text}")
+        for part in self.parts:
+            part.dim -= 1 if self.experts and part.parts > 1 else 0  # of one expert
 
 
 class Tensor:

@@ -1,9 +1,12 @@
 """One weight for a rank: tensors of a checkpoint are cut, joined and converted."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from .checkpoint import ARRAYS, Cut, Source, Tensor, items_of, numbers_of
 from .few_bits import exponent_of, from_six_bits, to_bf16, to_six_bits
+from .view import View
 
 
 def image(bases, index):
@@ -18,15 +21,17 @@ def image(bases, index):
 class Preparation:
     """Makes one weight for a rank: cuts, joins and converts the tensors that its source names."""
 
-    def __init__(self, weight, read, layer, rank):
+    def __init__(self, weight, read, layer, rank, expert=0):
         self.weight, self.given, self.rank = weight, read, rank
-        self.source = Source(weight.source, layer)
+        self.source = Source(weight.source, layer, expert)
         self.types = weight.package.numbers
         self.count = int(np.prod(weight.shape)) * numbers_of(weight.type)
         # Types of few bits: of the numbers and, where blocks have them, of scales.
         number = self.source.numbers or "f8E4M3FN"
         self.kept = number + {"f4E2M1FN": "x2", "f6E2M3FN": "x32"}.get(number, "")
         self.number, self.scale = self.types[number], self.types.get(self.source.scaled)
+        if self.source.experts or self.source.numbers_end:
+            self.given = View(self, read, expert)
 
     def run(self):
         source = self.source
@@ -45,7 +50,7 @@ class Preparation:
         given = self.given(name)
         return None if given is None else Tensor(name, given, few_bits or self.kept)
 
-    def _floats(self, tensor, rows=slice(None), columns=slice(None)):
+    def floats(self, tensor, rows=slice(None), columns=slice(None)):
         """Numbers of some rows and columns, in f32."""
         if tensor.type == "f4E2M1FNx2":
             codes = tensor.bits[rows]
@@ -63,7 +68,7 @@ class Preparation:
         """The bits that a rank has of a tensor: of the type that the weight or its scales have. Those of six bits move
         among themselves, so these are numbers."""
         if tensor.type == "f6E2M3FNx32":
-            return self._floats(tensor, cut.rows, cut.columns)
+            return self.floats(tensor, cut.rows, cut.columns)
         together = numbers_of(tensor.type)
         columns = slice(cut.columns.start // together, cut.columns.stop // together)
         return tensor.bits[cut.rows, columns]
@@ -74,7 +79,7 @@ class Preparation:
         for part in self.source.parts:
             tensor = self._read(part.name)
             if tensor is not None:
-                found.append(self._floats(tensor)[0, 0])
+                found.append(self.floats(tensor)[0, 0])
             elif self.source.absent is None:
                 self._fail(f"expected a tensor {part.name}, got none")
         return np.full((1, 1), max(found) if found else self.source.absent, np.float32)
@@ -103,7 +108,7 @@ class Preparation:
         if is_scaled:
             return self._rows(part, tensor, cut)
         is_same = tensor.type == self.weight.type and not source.doubled
-        found = self._kept(tensor, cut) if is_same else self._floats(tensor, cut.rows, cut.columns)
+        found = self._kept(tensor, cut) if is_same else self.floats(tensor, cut.rows, cut.columns)
         return np.pad(found, ((0, cut.row_count - found.shape[0]), (0, 0)))
 
     def _stored(self, name, few_bits=None):
@@ -120,10 +125,10 @@ class Preparation:
         if stored is not None and not self.source.channel_scale:
             return self._kept(tensor, cut)
         if stored is not None:
-            scales = self._floats(stored).reshape(-1)
+            scales = self.floats(stored).reshape(-1)
             scales = np.broadcast_to(scales, tensor.rows)[cut.rows] if stored.rows == 1 else scales[cut.rows]
         else:
-            numbers = self._floats(tensor, cut.rows)
+            numbers = self.floats(tensor, cut.rows)
             scales = self._over(np.fmax.reduce(np.abs(numbers), axis=1, initial=0))
         scales = scales[:, None]
         return scales if self.source.channel_scale else numbers[:, cut.columns] / scales
@@ -147,15 +152,15 @@ class Preparation:
             self._fail(f"expected whole groups of {group} x {group} of {part.name} with a scale each, got "
                        f"{cut.row_count} x {cut.column_count}; try other types of weights")
         if is_widened:
-            numbers = self._floats(tensor, cut.rows, cut.columns)
+            numbers = self.floats(tensor, cut.rows, cut.columns)
             of_row, of_column = (np.arange(some.start, some.stop) // group for some in (cut.rows, cut.columns))
-            return numbers if stored is None else numbers * self._floats(stored)[of_row][:, of_column]
+            return numbers if stored is None else numbers * self.floats(stored)[of_row][:, of_column]
         if stored is not None and not self.source.block_scale:
             return self._kept(tensor, cut)
         if stored is not None:
-            return self._floats(stored, *(slice(some.start // group, some.stop // group)
+            return self.floats(stored, *(slice(some.start // group, some.stop // group)
                                           for some in (cut.rows, cut.columns)))
-        numbers = self._floats(tensor, cut.rows, cut.columns)
+        numbers = self.floats(tensor, cut.rows, cut.columns)
         tiles = numbers.reshape(cut.row_count // group, group, cut.column_count // group, group)
         scales = self._over(np.fmax.reduce(np.abs(tiles), axis=(1, 3), initial=0))
         return scales if self.source.block_scale else (tiles / scales[:, None, :, None]).reshape(numbers.shape)
@@ -164,8 +169,8 @@ class Preparation:
         """The second scale of NVFP4, of the whole tensor: the checkpoint's own, or that which makes the largest
         magnitude the largest number times the largest scale; 1 for zeros."""
         if tensor.is_narrow:
-            return self._floats(self._stored(part.name + "_scale_2"))[0, 0]
-        largest = np.fmax.reduce(np.abs(self._floats(tensor)), axis=None, initial=0)
+            return self.floats(self._stored(part.name + "_scale_2"))[0, 0]
+        largest = np.fmax.reduce(np.abs(self.floats(tensor)), axis=None, initial=0)
         return np.float32(largest / (self.number.largest * self.scale.largest) if largest > 0 else 1)
 
     def _blocks(self, part, tensor, cut):
@@ -182,7 +187,7 @@ class Preparation:
             return stored.bits[cut.rows, cut.columns.start // block:cut.columns.stop // block]
         if stored is not None:
             return self._kept(tensor, cut)
-        numbers = self._floats(tensor, cut.rows, cut.columns)
+        numbers = self.floats(tensor, cut.rows, cut.columns)
         blocks = numbers.reshape(cut.row_count, -1, block)
         largest = np.fmax.reduce(np.abs(blocks), axis=2, initial=0)
         of_tensor = np.float32(1) if not self.scale.sign else self._tensor_scale(part, tensor)
@@ -262,3 +267,16 @@ class Preparation:
         if at[-1] < (groups - 1) * rows:
             self._fail(f"expected scales of {groups * rows} rows, got {done}")
         return bits.view("<u4").reshape(self.weight.shape)
+
+
+def prepared(weight, read, layer, rank):
+    """A matrix, or one for each expert; words of scales have groups of an expert's rows in the first dimension."""
+    count = Source(weight.source, layer).experts
+    if not count:
+        return Preparation(weight, read, layer, rank).run()
+    first, *others = weight.shape
+    if first % count or (not weight.order and first != count):
+        raise ValueError(f"{weight.name}: expected a matrix of each of {count} experts")
+    one = replace(weight, shape=[first // count, *others] if weight.order else others)
+    made = [Preparation(one, read, layer, rank, expert).run() for expert in range(count)]
+    return np.concatenate(made) if weight.order else np.stack(made)
