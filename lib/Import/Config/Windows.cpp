@@ -8,7 +8,9 @@ using namespace modelc;
 static constexpr StringRef kTypes = "layer_types", kWindow = "sliding_window";
 static constexpr StringRef kFull = "full_attention",
                            kSliding = "sliding_attention";
-static constexpr StringRef kPeriod = "sliding_window_pattern";
+// The second is what transformers 5 saves beside "layer_types".
+static constexpr StringRef kPeriod = "sliding_window_pattern",
+                           kSavedPeriod = "_sliding_window_pattern";
 
 /// The window that is stated, or the default, and not switched off. Values are
 /// checked either way.
@@ -80,8 +82,9 @@ static std::vector<bool> byRule(TableReader &config,
   std::vector<bool> slide(shape.layers);
   const int64_t full = config.natural("max_window_layers")
                            .value_or(architecture.defaults.fullLayers);
-  const int64_t period =
-      config.positive(kPeriod).value_or(architecture.windowPeriod);
+  const std::optional<int64_t> saved = config.positive(kSavedPeriod);
+  const int64_t period = config.positive(kPeriod).value_or(
+      saved.value_or(architecture.windowPeriod));
   for (int64_t i = 0; i < shape.layers; ++i) {
     switch (architecture.windows) {
     case Windows::Unknown:
