@@ -9,3 +9,9 @@
 // come in parts.
 
 // CHECK: rope: right
+
+// Keys that are normed by weights of queries are found.
+// RUN: sed -e 's/kNormTile, view(kNorm/kNormTile, view(qNorm/' %t.mi355x.h > %t.other.h && not diff -q %t.mi355x.h %t.other.h
+// RUN: %emulate -DKERNEL='"%t.other.h"' -DNORMED=0 -DTHREADS=128 -DDYNAMIC_BYTES=0 '-DCONTEXTS={40,7,90}' '-DNEWS={40,1,20}' -DTOKENS=16 %S/Inputs/rope.cpp -o %t.other
+// RUN: not %t.other | FileCheck %s --check-prefix=OTHER
+// OTHER: rope: wrong
