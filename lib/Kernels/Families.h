@@ -30,15 +30,20 @@ template <>
 inline constexpr auto kFields<Range> = fieldsOf<Range>(
     Field{"min", &Range::minimum}, Field{"max", &Range::maximum});
 
-/// Rows, or silu(gate) * up of them, in few bits.
+template <>
+inline constexpr std::array<llvm::StringLiteral, 3> kWords<Gating> = {
+    "silu", "gelu_tanh", "clamped_silu"};
+
+/// Rows, or a gate times up of them, in few bits.
 struct QuantiseShape {
   int64_t columns = 0;
   mlir::Type element = {};
   mlir::Type result = {};
-  bool isSwiglu = false;       ///< of silu(gate) * up instead of x
+  bool isSwiglu = false;       ///< of a gate times up instead of x
   BlockScales scales = {};     ///< of blocks of the result; none: of rows
   bool isTensorScaled = false; ///< those over one f32 scale of all
   bool knowsScales = false;    ///< of rows: they are read, not made
+  Gating gating = Gating::Silu;
 };
 
 template <>
@@ -49,7 +54,8 @@ inline constexpr auto kFields<QuantiseShape> = fieldsOf<QuantiseShape>(
     Field{"swiglu", &QuantiseShape::isSwiglu},
     Field{"scales", &QuantiseShape::scales},
     Field{"tensor_scaled", &QuantiseShape::isTensorScaled},
-    Field{"known_scales", &QuantiseShape::knowsScales});
+    Field{"known_scales", &QuantiseShape::knowsScales},
+    Field{"gating", &QuantiseShape::gating});
 
 /// The tiles that an extent is cut into, of a linear or a head: powers of two
 /// that sum up to it, largest first.
@@ -254,9 +260,12 @@ inline constexpr auto kFields<ExchangeShape> =
 
 struct NormShape {
   int64_t columns = 0;
+  int64_t heads = 1;  ///< of a row, each of `columns`, normed by itself
+  int64_t normed = 0; ///< the first of them, others are handed on; 0: all
   mlir::Type element = {};
-  mlir::Type weightType = {};
-  mlir::Type result = {}; ///< 8 or 4 bits: quantised
+  mlir::Type weightType = {}; ///< null: no weights
+  bool isOnePlus = false;     ///< weights are 1 more
+  mlir::Type result = {};     ///< 8 or 4 bits: quantised
   bool hasResidual = false, hasSum = false;
   double epsilon = 0;
   BlockScales scales = {};     ///< of blocks of the result; none: of rows
@@ -264,24 +273,26 @@ struct NormShape {
   /// x is the part of one device: what is normed is the sum of all.
   ExchangeShape exchange = {};
   bool isExchanged() const { return exchange.ranks > 1; }
+  int64_t normedColumns() const { return normed ? normed : columns; }
 };
 
 template <>
-inline constexpr auto kFields<NormShape> =
-    fieldsOf<NormShape>(Field{"columns", &NormShape::columns},
-                        Field{"element", &NormShape::element},
-                        Field{"weight", &NormShape::weightType},
-                        Field{"result", &NormShape::result},
-                        Field{"residual", &NormShape::hasResidual},
-                        Field{"sum", &NormShape::hasSum},
-                        Field{"epsilon", &NormShape::epsilon},
-                        Field{"scales", &NormShape::scales},
-                        Field{"tensor_scaled", &NormShape::isTensorScaled},
-                        Field{"exchange", &NormShape::exchange});
+inline constexpr auto kFields<NormShape> = fieldsOf<NormShape>(
+    Field{"columns", &NormShape::columns}, Field{"heads", &NormShape::heads},
+    Field{"first", &NormShape::normed}, Field{"element", &NormShape::element},
+    Field{"weight", &NormShape::weightType},
+    Field{"one_plus", &NormShape::isOnePlus},
+    Field{"result", &NormShape::result},
+    Field{"residual", &NormShape::hasResidual},
+    Field{"sum", &NormShape::hasSum}, Field{"epsilon", &NormShape::epsilon},
+    Field{"scales", &NormShape::scales},
+    Field{"tensor_scaled", &NormShape::isTensorScaled},
+    Field{"exchange", &NormShape::exchange});
 
-/// Arguments: x, weight, [residual], [tensor_scale], [where devices meet, as of
-/// buildExchange, of whole rows], out, [scale], [sum], [rank], m. A result
-/// with scales of blocks has those.
+/// Arguments: x, [weight], [residual], [tensor_scale], [where devices meet, as
+/// of buildExchange, of whole rows], out, [scale], [sum], [rank], m. A result
+/// with scales of blocks has those. Where rows have heads, x and out are [m,
+/// heads, columns], and there is no more than these and weights.
 schedule::KernelOp buildNorm(mlir::OpBuilder &builder, const Label &label,
                              const NormShape &shape, const RowTile &tile,
                              Range rows);
@@ -299,26 +310,38 @@ schedule::KernelOp buildQuantiseBlocks(mlir::OpBuilder &builder,
                                        const QuantiseShape &shape,
                                        const RowTile &tile, Range rows);
 
-enum class Elementwise { Add, Swiglu, Zeros, Narrow };
+enum class Elementwise { Add, Swiglu, Zeros, Narrow, Gate, Copy };
 template <>
-inline constexpr std::array<llvm::StringLiteral, 4> kWords<Elementwise> = {
-    "add", "swiglu", "zeros", "narrow"};
+inline constexpr std::array<llvm::StringLiteral, 6> kWords<Elementwise> = {
+    "add", "swiglu", "zeros", "narrow", "gate", "copy"};
 
 struct ElementwiseShape {
   Elementwise kind = Elementwise::Add;
   int64_t columns = 0;
   mlir::Type element = {};
-  mlir::Type result = {}; ///< of narrow: over a scale, saturated
+  mlir::Type result = {};       ///< of narrow: over a scale, saturated
+  Gating gating = Gating::Silu; ///< of swiglu
+  mlir::Type gate = {};         ///< of gate: what is put through a sigmoid
+  bool isGateOfRow = false;     ///< one of all columns, else one of each
+  /// Of copy: columns of out, and which of them is the first of x.
+  int64_t allColumns = 0, first = 0;
 };
 
 template <>
-inline constexpr auto kFields<ElementwiseShape> =
-    fieldsOf<ElementwiseShape>(Field{"kind", &ElementwiseShape::kind},
-                               Field{"columns", &ElementwiseShape::columns},
-                               Field{"element", &ElementwiseShape::element},
-                               Field{"result", &ElementwiseShape::result});
+inline constexpr auto kFields<ElementwiseShape> = fieldsOf<ElementwiseShape>(
+    Field{"kind", &ElementwiseShape::kind},
+    Field{"columns", &ElementwiseShape::columns},
+    Field{"element", &ElementwiseShape::element},
+    Field{"result", &ElementwiseShape::result},
+    Field{"gating", &ElementwiseShape::gating},
+    Field{"gate", &ElementwiseShape::gate},
+    Field{"gate_of_row", &ElementwiseShape::isGateOfRow},
+    Field{"all_columns", &ElementwiseShape::allColumns},
+    Field{"first", &ElementwiseShape::first});
 
-/// Arguments: a, b, out, m; of narrow: x, scale[1], out, m; of zeros: out, m.
+/// Arguments: a, b, out, m; of swiglu: gate, up, out, m; of narrow: x,
+/// scale[1], out, m; of zeros: out, m; of gate: x, gate of [m, columns] or [m],
+/// out, m; of copy: x, out, m.
 schedule::KernelOp buildElementwise(mlir::OpBuilder &builder,
                                     const Label &label,
                                     const ElementwiseShape &shape,
@@ -330,6 +353,7 @@ struct GatherShape {
   mlir::Type element = {};
   /// The row of the last token of each sequence, instead of rows by number.
   bool isLast = false;
+  double times = 1; ///< what rows are multiplied by
 };
 
 template <>
@@ -337,7 +361,8 @@ inline constexpr auto kFields<GatherShape> =
     fieldsOf<GatherShape>(Field{"columns", &GatherShape::columns},
                           Field{"table", &GatherShape::tableRows},
                           Field{"element", &GatherShape::element},
-                          Field{"last", &GatherShape::isLast});
+                          Field{"last", &GatherShape::isLast},
+                          Field{"times", &GatherShape::times});
 
 /// Arguments: ids (or starts), table, out, m. `m` counts rows of out.
 schedule::KernelOp buildGather(mlir::OpBuilder &builder, const Label &label,
@@ -345,45 +370,8 @@ schedule::KernelOp buildGather(mlir::OpBuilder &builder, const Label &label,
                                Range rows);
 
 //===----------------------------------------------------------------------===//
-// Sampling and exchange between devices
+// Exchange between devices
 //===----------------------------------------------------------------------===//
-
-struct SampleShape {
-  int64_t vocabulary = 0;
-  int64_t padding = 0;     ///< logits of a row behind those of the vocabulary
-  mlir::Type element = {}; ///< of the logits
-  bool isGreedy = true;
-  int64_t topK = 0; ///< 0: all
-  double topP = 1;  ///< 1: all
-  double temperature = 1;
-};
-
-template <>
-inline constexpr auto kFields<SampleShape> =
-    fieldsOf<SampleShape>(Field{"vocabulary", &SampleShape::vocabulary},
-                          Field{"padding", &SampleShape::padding},
-                          Field{"element", &SampleShape::element},
-                          Field{"greedy", &SampleShape::isGreedy},
-                          Field{"top_k", &SampleShape::topK},
-                          Field{"top_p", &SampleShape::topP},
-                          Field{"temperature", &SampleShape::temperature});
-
-struct SampleTile {
-  int64_t columns = 0; ///< of the row that is walked at a time
-  int64_t waves = 4;
-  int64_t ways = 4; ///< thresholds of one step of a search: 2, 4 or 16
-};
-
-template <>
-inline constexpr auto kFields<SampleTile> =
-    fieldsOf<SampleTile>(Field{"n", &SampleTile::columns},
-                         Field{"waves", &SampleTile::waves},
-                         Field{"ways", &SampleTile::ways});
-
-/// Arguments: logits, [draws], out, sequences.
-schedule::KernelOp buildSample(mlir::OpBuilder &builder, const Label &label,
-                               const SampleShape &shape, const SampleTile &tile,
-                               Range sequences);
 
 /// All devices store to all, raise flags, wait, and (reduce) add. Arguments: x,
 /// staging[2, ranks, rows, columns] and flags[tiles, ranks] of every device,

@@ -84,8 +84,22 @@ Scalar packed(llvm::ArrayRef<Scalar> numbers, mlir::Type element);
 /// The stored element of 32 bits that has the bits of an i32.
 Scalar bitsAsPacked(Scalar bits, mlir::Type element);
 
+/// x * sigmoid(gate) in f32.
+Scalar timesSigmoid(Scalar x, Scalar gate);
 /// silu(gate) * up in f32.
 Scalar swiglu(Scalar gate, Scalar up);
+
+/// What a gate is put through before it multiplies up.
+enum class Gating { Silu, GeluTanh, ClampedSilu };
+
+struct Gate {
+  Gating gating = Gating::Silu;
+  double alpha = 1, limit = 0; ///< of the clamped one
+};
+
+/// f(x) * up in f32. Clamped, x is at most `limit` and up from -limit to limit,
+/// and what comes out is x * sigmoid(alpha * x) * (up + 1).
+Scalar gated(const Gate &gate, Scalar x, Scalar up);
 
 /// One element of the inputs of a map and where it lies in the tile.
 struct Element {

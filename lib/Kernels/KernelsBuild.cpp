@@ -11,6 +11,7 @@
 #include "lib/Kernels/HeadFamilies.h"
 #include "lib/Kernels/Kernels.h"
 #include "lib/Kernels/NamedMachine.h"
+#include "lib/Kernels/Rows/SampleFamily.h"
 #include "lib/Kernels/Settings.h"
 #include "lib/Text/Text.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -139,6 +140,9 @@ static void buildNormKernel(const Request &r) {
                                 .epsilon = 1e-5});
   shape.scales = r.scalesOf(shape.result);
   shape.exchange = r.exchange(shape.columns, 1);
+  if (r.settings.flag("weightless")) {
+    shape.weightType = {};
+  }
   auto build = shape.scales ? buildNormBlocks : buildNorm;
   build(r.builder, r.label, shape, r.rowTile(), r.rows());
 }

@@ -5,6 +5,7 @@
 
 #include "lib/Kernels/ExpertFamilies.h"
 #include "lib/Kernels/HeadFamilies.h"
+#include "lib/Kernels/Rows/SampleFamily.h"
 #include "lib/Kernels/Tiling.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/StringMap.h"

@@ -88,24 +88,32 @@ std::string kernels::nameOf(const NormShape &shape) {
       "norm_" + extent(shape.columns) + "_" + word(shape.element) + "_" +
       word(shape.result) +
       nameOfScales(shape.scales, shape.result, shape.isTensorScaled);
+  name += shape.heads > 1 ? "_heads" + extent(shape.heads) : "";
+  name += shape.normed ? "_first" + extent(shape.normed) : "";
+  name += shape.isOnePlus ? "_one_plus" : shape.weightType ? "" : "_weightless";
   name += shape.hasResidual ? "_residual" : "";
   name += shape.hasSum ? "_sum" : "";
   return shape.isExchanged() ? name + "_of_" + nameOf(shape.exchange) : name;
 }
 
 std::string kernels::nameOf(const QuantiseShape &shape) {
-  StringRef kind = shape.isSwiglu ? "swiglu_quantise_" : "quantise_";
+  StringRef kind = !shape.isSwiglu                ? "quantise_"
+                   : shape.gating == Gating::Silu ? "swiglu_quantise_"
+                                                  : "geglu_quantise_";
   return (kind + extent(shape.columns) + "_" + word(shape.result)).str() +
          nameOfScales(shape.scales, shape.result, shape.isTensorScaled);
 }
 
 std::string kernels::nameOf(const ElementwiseShape &shape) {
-  return wordOf(shape.kind).str() + "_" + extent(shape.columns) + "_" +
-         word(shape.element) + (shape.result ? "_" + word(shape.result) : "");
+  StringRef kind = shape.gating == Gating::Silu ? wordOf(shape.kind) : "geglu";
+  return kind.str() + "_" + extent(shape.columns) + "_" + word(shape.element) +
+         (shape.result ? "_" + word(shape.result) : "");
 }
 
 std::string kernels::nameOf(const GatherShape &shape) {
-  StringRef kind = shape.isLast ? "last_" : "embed_";
+  StringRef kind = shape.isLast       ? "last_"
+                   : shape.times == 1 ? "embed_"
+                                      : "embed_times_";
   return (kind + extent(shape.columns) + "_" + word(shape.element)).str();
 }
 

@@ -9,6 +9,7 @@
 
 #include "lib/Kernels/ExpertFamilies.h"
 #include "lib/Kernels/HeadFamilies.h"
+#include "lib/Kernels/Rows/SampleFamily.h"
 
 namespace modelc::kernels {
 

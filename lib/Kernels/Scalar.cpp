@@ -261,10 +261,40 @@ Scalar kernels::bitsAsPacked(Scalar bits, Type element) {
   return make<vector::BitCastOp>(list, element, list.value);
 }
 
-Scalar kernels::swiglu(Scalar gate, Scalar up) {
-  // silu(g) = g / (1 + 2^(-g * log2(e)))
-  constexpr double kLog2E = 1.4426950408889634;
+static constexpr double kLog2E = 1.4426950408889634;
+
+/// x / (1 + 2^exponent) * up.
+static Scalar weighBySigmoid(Scalar x, Scalar exponent, Scalar up) {
   // A quotient of all bits takes a dozen instructions, a root two of them.
+  Scalar root = rsqrt(exp2(exponent) + 1.0);
+  return x * root * root * up;
+}
+
+Scalar kernels::timesSigmoid(Scalar x, Scalar gate) {
   Scalar root = rsqrt(exp2(gate * -kLog2E) + 1.0);
-  return gate * root * root * up;
+  return x * root * root;
+}
+
+Scalar kernels::swiglu(Scalar gate, Scalar up) {
+  return weighBySigmoid(gate, gate * -kLog2E, up);
+}
+
+Scalar kernels::gated(const Gate &gate, Scalar x, Scalar up) {
+  switch (gate.gating) {
+  case Gating::Silu:
+    return swiglu(x, up);
+  case Gating::GeluTanh: {
+    // (1 + tanh(y)) / 2 = 1 / (1 + e^(-2 y)), y = sqrt(2 / pi) (x + c x^3)
+    constexpr double kRootOf2OverPi = 0.7978845608028654, kCubic = 0.044715;
+    Scalar inner = x * (x * x * kCubic + 1.0);
+    return weighBySigmoid(x, inner * (-2 * kRootOf2OverPi * kLog2E), up);
+  }
+  case Gating::ClampedSilu: {
+    Scalar least = minimum(x, like(x, gate.limit));
+    Scalar within =
+        maximum(minimum(up, like(up, gate.limit)), like(up, -gate.limit));
+    return weighBySigmoid(least, least * (-gate.alpha * kLog2E), within + 1.0);
+  }
+  }
+  llvm_unreachable("all gatings are built");
 }

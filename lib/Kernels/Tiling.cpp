@@ -79,6 +79,16 @@ RowTile Tiling::blocksOfWholeRow(int64_t columns, const BlockScales &scales,
   return tile;
 }
 
+RowTile Tiling::headsOfRow(int64_t heads, int64_t columns) const {
+  RowTile tile = wholeRow(columns);
+  int64_t together =
+      4 * target.execution.waveSize * kElementsPerLane / tile.columns;
+  tile.rows = std::clamp<int64_t>(llvm::bit_floor<uint64_t>(together), 1,
+                                  llvm::PowerOf2Ceil(heads));
+  tile.waves = wavesFor(target.execution, tile.rows * tile.columns);
+  return tile;
+}
+
 RowTile Tiling::piece(int64_t columns) const {
   RowTile tile;
   tile.waves = 4;

@@ -13,6 +13,7 @@
 #include "lib/Kernels/ExpertFamilies.h"
 #include "lib/Kernels/HeadFamilies.h"
 #include "lib/Kernels/Kernels.h"
+#include "lib/Kernels/Rows/SampleFamily.h"
 
 namespace modelc::kernels {
 
@@ -97,6 +98,8 @@ public:
   /// Kernels that own all blocks of a row.
   RowTile blocksOfWholeRow(int64_t columns, const BlockScales &scales,
                            mlir::Type number) const;
+  /// Kernels that own some heads of a row, each of so many columns.
+  RowTile headsOfRow(int64_t heads, int64_t columns) const;
   /// Kernels that own a piece of a matrix.
   RowTile piece(int64_t columns) const;
   /// Kernels that own a slice of such a piece on each of `ranks` devices; no

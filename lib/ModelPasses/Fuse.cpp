@@ -31,7 +31,7 @@ static void fuseResidual(model::AddOp add) {
 /// A sum that is normed becomes a result of the norm.
 static void fuseAddNorm(model::NormOp norm) {
   auto add = norm.getX().getDefiningOp<model::AddOp>();
-  if (!add || norm.getResidual() || norm.getHeadDim() ||
+  if (!add || norm.getResidual() || norm.getHeadDim() || norm.getNormed() ||
       add->getBlock() != norm->getBlock()) {
     return;
   }
@@ -91,7 +91,9 @@ static void fuseQuantise(model::QuantiseOp quantise) {
   Value x = quantise.getX();
   Operation *producer = x.getDefiningOp();
   Value tensorScale = quantise.getTensorScale();
+  auto ofPart = dyn_cast_or_null<model::NormOp>(producer);
   if (!isa_and_nonnull<model::NormOp, model::SwigluOp>(producer) ||
+      (ofPart && (ofPart.getHeadDim() || ofPart.getNormed())) ||
       !x.hasOneUse() || !bringToHand(tensorScale, producer)) {
     return;
   }

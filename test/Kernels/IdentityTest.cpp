@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Kernels/HeadFamilies.h"
+#include "lib/Kernels/Rows/SampleFamily.h"
 #include "mlir/IR/BuiltinTypes.h"
 
 using namespace mlir;

@@ -58,9 +58,12 @@ RowTile Tiling::tileOf(const ExchangeShape &shape) const {
 }
 
 RowTile Tiling::tileOf(const NormShape &shape) const {
+  if (shape.heads > 1) {
+    return headsOfRow(shape.heads, shape.normedColumns());
+  }
   RowTile tile =
       shape.scales ? blocksOfWholeRow(shape.columns, shape.scales, shape.result)
-                   : wholeRow(shape.columns);
+                   : wholeRow(shape.normedColumns());
   if (!shape.isExchanged() || shape.exchange.kind == Exchange::ReduceInTwo) {
     return tile;
   }

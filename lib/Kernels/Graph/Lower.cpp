@@ -20,10 +20,11 @@ LogicalResult kernels::lowerOp(Lowering &in, Operation *op) {
   in.library.asker = in.plan.asker = op->getLoc();
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case<model::AddOp, model::AllGatherOp, model::AllReduceOp,
-            model::AppendOp, model::AttentionOp, model::CacheOp, model::EmbedOp,
-            model::GatherRowsOp, model::JoinedOp, model::LastOp,
-            model::LatentAppendOp, model::LatentAttentionOp, model::LayersOp,
-            model::LinearOp, model::NormOp, model::QuantiseOp, model::ReturnOp,
+            model::AppendOp, model::AttentionOp, model::CacheOp,
+            model::ConcatOp, model::EmbedOp, model::GateOp, model::GatherRowsOp,
+            model::JoinedOp, model::LastOp, model::LatentAppendOp,
+            model::LatentAttentionOp, model::LayersOp, model::LinearOp,
+            model::NormOp, model::QuantiseOp, model::ReturnOp,
             model::RopeAppendOp, model::SampleOp, model::ScatterRowsOp,
             model::SwigluOp, model::WeightOp, model::YieldOp, model::ZerosOp>(
           [&](auto known) { return lower(in, known); })

@@ -38,9 +38,13 @@ LogicalResult kernels::lower(Lowering &in, model::NormOp op,
   }
   Value rows = in.rowsOf(op.getX());
   NormShape shape;
-  shape.columns = columnsOf(op.getX());
+  shape.columns = op.getHeadDim().value_or(columnsOf(op.getX()));
+  shape.heads = columnsOf(op.getX()) / shape.columns;
+  const int64_t normed = op.getNormed().value_or(shape.columns);
+  shape.normed = normed == shape.columns ? 0 : normed;
   shape.element = elementOf(op.getX());
-  shape.weightType = elementOf(op.getWeight());
+  shape.weightType = op.getWeight() ? elementOf(op.getWeight()) : Type();
+  shape.isOnePlus = op.getOnePlus();
   shape.result = numberType(in.stored(elementOf(op.getOut())));
   shape.hasResidual = static_cast<bool>(op.getResidual());
   shape.hasSum = static_cast<bool>(op.getSum());

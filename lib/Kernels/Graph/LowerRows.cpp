@@ -19,12 +19,23 @@ BlockScales kernels::scalesFor(Type numbers, Value scale,
                     : BlockScales();
 }
 
+/// The number that a type has of it.
+static double roundedTo(APFloat number, Type type) {
+  bool isInexact = false;
+  number.convert(cast<FloatType>(type).getFloatSemantics(),
+                 APFloat::rmNearestTiesToEven, &isInexact);
+  return number.convertToDouble();
+}
+
 LogicalResult kernels::lower(Lowering &in, model::EmbedOp op) {
   Value rows = in.rowsOf(op.getTokens());
   in.bind(op.getOut(), rows);
   auto table = cast<RankedTensorType>(op.getTable().getType());
   GatherShape shape = {table.getDimSize(1), table.getDimSize(0),
                        table.getElementType(), false};
+  if (op.getTimes()) {
+    shape.times = roundedTo(*op.getTimes(), shape.element);
+  }
   in.plan.launch(in.library.gather(shape),
                  {{"ids", in.bufferOf(op.getTokens())},
                   {"table", in.bufferOf(op.getTable())},
@@ -95,15 +106,18 @@ LogicalResult kernels::lower(Lowering &in, model::SwigluOp op) {
   in.bindNumbers(op.getOut(), op.getScale(), rows);
   int64_t columns = columnsOf(op.getGate());
   Type element = elementOf(op.getGate());
+  Gating gating = op.getGating() == model::Gating::GeluTanh ? Gating::GeluTanh
+                                                            : Gating::Silu;
   FlatSymbolRefAttr kernel;
   if (op.getScale()) {
     Type result = numberType(in.stored(elementOf(op.getOut())));
     kernel = in.library.quantise(
         {columns, element, result, true,
          scalesFor(result, op.getScale(), in.library.tiling.target),
-         static_cast<bool>(op.getTensorScale())});
+         static_cast<bool>(op.getTensorScale()), false, gating});
   } else {
-    kernel = in.library.elementwise({Elementwise::Swiglu, columns, element});
+    kernel = in.library.elementwise(
+        {Elementwise::Swiglu, columns, element, {}, gating});
   }
   NamedValues arguments = in.buffersOf({{"gate", op.getGate()},
                                         {"up", op.getUp()},
@@ -136,6 +150,39 @@ LogicalResult kernels::lower(Lowering &in, model::AddOp op) {
                   {"out", in.bufferOf(op.getOut())},
                   {"m", rows}},
                  model::getShortName(op));
+  return success();
+}
+
+LogicalResult kernels::lower(Lowering &in, model::GateOp op) {
+  Value rows = in.rowsOf(op.getX());
+  in.bind(op.getOut(), rows);
+  ElementwiseShape shape = {Elementwise::Gate, columnsOf(op.getX()),
+                            elementOf(op.getX())};
+  shape.gate = elementOf(op.getGate());
+  shape.isGateOfRow = columnsOf(op.getGate()) == 1;
+  in.plan.launch(in.library.elementwise(shape),
+                 {{"x", in.bufferOf(op.getX())},
+                  {"gate", in.bufferOf(op.getGate())},
+                  {"out", in.bufferOf(op.getOut())},
+                  {"m", rows}},
+                 model::getShortName(op));
+  return success();
+}
+
+LogicalResult kernels::lower(Lowering &in, model::ConcatOp op) {
+  Value rows = in.rowsOf(op.getA());
+  in.bind(op.getOut(), rows);
+  ElementwiseShape shape = {Elementwise::Copy, 0, elementOf(op.getA())};
+  shape.allColumns = columnsOf(op.getOut());
+  for (Value part : {op.getA(), op.getB()}) {
+    shape.columns = columnsOf(part);
+    in.plan.launch(in.library.elementwise(shape),
+                   {{"x", in.bufferOf(part)},
+                    {"out", in.bufferOf(op.getOut())},
+                    {"m", rows}},
+                   model::getShortName(op));
+    shape.first += shape.columns;
+  }
   return success();
 }
 

@@ -15,15 +15,10 @@ using namespace mlir;
 using namespace modelc;
 
 static StringRef missingOf(model::NormOp op) {
-  if (!op.getWeight()) {
-    return "a norm without a weight";
-  }
-  if (op.getHeadDim()) {
-    return "a norm of each head";
-  }
-  return op.getNormed()    ? "a norm of some columns"
-         : op.getOnePlus() ? "a norm whose weights are 1 more"
-                           : "";
+  bool isOfPart = op.getHeadDim() || op.getNormed();
+  return isOfPart && op.getScale() ? "a norm of a part of a row in few bits"
+         : isOfPart && op.getSum() ? "a norm of a part of a sum"
+                                   : "";
 }
 
 static StringRef missingOf(model::RopeOp op) {
@@ -63,18 +58,8 @@ static StringRef missingOf(Operation *op) {
   return llvm::TypeSwitch<Operation *, StringRef>(op)
       .Case<model::NormOp, model::RopeOp, model::AttentionOp, model::LayersOp>(
           [](auto known) { return missingOf(known); })
-      .Case([](model::EmbedOp embed) {
-        return embed.getTimes() ? StringRef("an embedding times a number") : "";
-      })
-      .Case([](model::SwigluOp swiglu) {
-        return swiglu.getGating() == model::Gating::Silu ? StringRef()
-                                                         : "a gate of GELU";
-      })
       .Case([](model::RouteOp) { return "the choice of experts"; })
       .Case([](model::ExpertsOp) { return "experts"; })
-      .Case([](model::GateOp) { return "a gate of what experts make"; })
-      .Case(
-          [](model::ConcatOp) { return "columns of two values side by side"; })
       .Default([](Operation *) { return StringRef(); });
 }
 

@@ -3,7 +3,7 @@
 // A workgroup owns a few whole rows, held in registers: it reads them once, or
 // adds them up over all devices (Exchange.cpp), and walks nothing. Columns
 // beyond the width of the model are masked; they are zero and so do not change
-// the sum of squares.
+// the sum of squares. Of rows of heads it owns some of one token, or all.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,8 +28,14 @@ static NormArguments declare(KernelBuilder &k, const NormShape &shape,
                              Exchanger &exchanger) {
   NormArguments arguments;
   SmallVector<int64_t> matrix = {kDynamic, shape.columns};
+  if (shape.heads > 1) {
+    matrix.insert(matrix.begin() + 1, shape.heads);
+  }
   arguments.x = k.buffer("x", matrix, shape.element);
-  arguments.weight = k.buffer("weight", {shape.columns}, shape.weightType);
+  if (shape.weightType) {
+    arguments.weight =
+        k.buffer("weight", {shape.normedColumns()}, shape.weightType);
+  }
   if (shape.hasResidual) {
     arguments.residual = k.buffer("residual", matrix, shape.element);
   }
@@ -52,10 +58,11 @@ static NormArguments declare(KernelBuilder &k, const NormShape &shape,
 /// x plus the residual, rounded: that is what is normed.
 static Value loadRows(KernelBuilder &k, const NormShape &shape,
                       const RowWriter &rowsOf, const NormArguments &arguments,
-                      Scalar row) {
+                      Scalar row, ArrayRef<Scalar> token) {
   Shape whole = {rowsOf.tile.rows, rowsOf.tile.columns};
   Scalar first = k.constant(0);
-  Value x = k.load("values", whole, rowsOf.tileAt(arguments.x, row, first));
+  Value x =
+      k.load("values", whole, rowsOf.tileAt(arguments.x, row, first, token));
   if (!shape.hasResidual) {
     return x;
   }
@@ -67,6 +74,24 @@ static Value loadRows(KernelBuilder &k, const NormShape &shape,
   });
 }
 
+/// Columns behind those that are normed go from x to out as they are.
+static void handOn(const RowWriter &rowsOf, const NormShape &shape,
+                   const NormArguments &arguments, Scalar row,
+                   ArrayRef<Scalar> token) {
+  KernelBuilder &k = rowsOf.k;
+  int64_t columns = llvm::PowerOf2Ceil(shape.columns - shape.normed);
+  auto placeIn = [&](Value buffer) {
+    SmallVector<Scalar> offsets(token);
+    offsets.append({row, k.constant(shape.normed)});
+    auto first = static_cast<int64_t>(token.size());
+    return at(buffer, offsets)
+        .walks(first, first + 1)
+        .valid({rowsOf.m, k.constant(shape.columns)});
+  };
+  k.store(k.load("others", {rowsOf.tile.rows, columns}, placeIn(arguments.x)),
+          placeIn(arguments.out));
+}
+
 /// x / sqrt(mean(x * x) + epsilon) * weight in f32.
 static Value normed(KernelBuilder &k, const NormShape &shape, Value x,
                     Value weight) {
@@ -76,51 +101,91 @@ static Value normed(KernelBuilder &k, const NormShape &shape, Value x,
   });
   Value total = k.reduce("total", Combiner::Add, squares, 1);
   Value factor = k.map("factor", k.f32(), total, [&](Element e) {
-    return rsqrt(e[0] * (1.0 / shape.columns) + shape.epsilon);
+    return rsqrt(e[0] * (1.0 / shape.normedColumns()) + shape.epsilon);
   });
-  return k.map("normed", k.f32(), {x, factor, weight}, [&](Element e) {
-    return convert(e[0], k.f32()) * e[1] * convert(e[2], k.f32());
+  SmallVector<Value> inputs = {x, factor};
+  if (weight) {
+    inputs.push_back(weight);
+  }
+  return k.map("normed", k.f32(), inputs, [&](Element e) {
+    Scalar result = convert(e[0], k.f32()) * e[1];
+    if (!weight) {
+      return result;
+    }
+    Scalar times = convert(e[2], k.f32());
+    return result * (shape.isOnePlus ? times + 1.0 : times);
   });
+}
+
+namespace {
+/// A kernel whose arguments are declared.
+struct NormWriter {
+  KernelBuilder &k;
+  const NormShape &shape;
+  RowWriter rowsOf;
+  Exchanger &exchanger;
+  NormArguments arguments;
+
+  void write(Scalar tile, Scalar row, ArrayRef<Scalar> token);
+};
+} // namespace
+
+/// Some rows, from `row` on, or of a token.
+void NormWriter::write(Scalar tile, Scalar row, ArrayRef<Scalar> token) {
+  Scalar first = k.constant(0);
+  Value x;
+  if (shape.isExchanged()) {
+    exchanger.begin(tile);
+    x = exchanger.sum(arguments.x, arguments.residual, {row, first, first})[0];
+  } else {
+    x = loadRows(k, shape, rowsOf, arguments, row, token);
+  }
+  if (shape.hasSum) {
+    k.store(x, rowsOf.tileAt(arguments.sum, row, first));
+  }
+  Value weight;
+  if (arguments.weight) {
+    weight = k.load("weights", {1, rowsOf.tile.columns},
+                    rowsOf.vectorAt(arguments.weight, first));
+  }
+  Value y = normed(k, shape, x, weight);
+  if (arguments.scale) {
+    Value scale = rowsOf.scaleOf(rowsOf.largest(y), shape.result);
+    rowsOf.storeScale(scale, arguments.scale, row);
+    y = rowsOf.quantise(y, scale, shape.result);
+  } else {
+    y = k.map("result", shape.result, y,
+              [&](Element e) { return convert(e[0], shape.result); });
+  }
+  k.store(y, rowsOf.tileAt(arguments.out, row, first, token));
+  if (shape.normedColumns() != shape.columns) {
+    handOn(rowsOf, shape, arguments, row, token);
+  }
+  if (shape.isExchanged()) {
+    exchanger.end();
+  }
 }
 
 KernelOp kernels::buildNorm(OpBuilder &builder, const Label &label,
                             const NormShape &shape, const RowTile &tile,
                             Range rows) {
   KernelBuilder k(builder, label.symbol, label.op, tile.waves);
-  RowWriter rowsOf = {k, shape.columns, tile, {}};
+  RowWriter rowsOf = {k, shape.normedColumns(), tile, {}};
   Exchanger exchanger(k, shape.exchange, tilesOf(rowsOf, shape.element));
   NormArguments arguments = declare(k, shape, exchanger);
-  rowsOf.m = k.size("m", rows.minimum, rows.maximum);
+  Scalar m = k.size("m", rows.minimum, rows.maximum);
+  bool areHeads = shape.heads > 1;
+  rowsOf.m = areHeads ? k.constant(shape.heads) : m;
+  NormWriter norm = {k, shape, rowsOf, exchanger, arguments};
   Scalar count = k.name("row_tiles", ceilDiv(rowsOf.m, tile.rows));
-  k.grid({{"row_tile", count}}, [&](ArrayRef<Scalar> index) {
-    Scalar row = k.name("row", index[0] * static_cast<double>(tile.rows));
-    Scalar first = k.constant(0);
-    Value x;
-    if (shape.isExchanged()) {
-      exchanger.begin(index[0]);
-      x = exchanger.sum(arguments.x, arguments.residual,
-                        {row, first, first})[0];
-    } else {
-      x = loadRows(k, shape, rowsOf, arguments, row);
-    }
-    if (shape.hasSum) {
-      k.store(x, rowsOf.tileAt(arguments.sum, row, first));
-    }
-    Value weight = k.load("weights", {1, tile.columns},
-                          rowsOf.vectorAt(arguments.weight, first));
-    Value y = normed(k, shape, x, weight);
-    if (arguments.scale) {
-      Value scale = rowsOf.scaleOf(rowsOf.largest(y), shape.result);
-      rowsOf.storeScale(scale, arguments.scale, row);
-      y = rowsOf.quantise(y, scale, shape.result);
-    } else {
-      y = k.map("result", shape.result, y,
-                [&](Element e) { return convert(e[0], shape.result); });
-    }
-    k.store(y, rowsOf.tileAt(arguments.out, row, first));
-    if (shape.isExchanged()) {
-      exchanger.end();
-    }
+  SmallVector<Axis> axes = {{"row_tile", count}};
+  if (areHeads) {
+    axes.insert(axes.begin(), {"token", m});
+  }
+  k.grid(axes, [&](ArrayRef<Scalar> index) {
+    Scalar number = index.back();
+    Scalar row = k.name("row", number * static_cast<double>(tile.rows));
+    norm.write(number, row, index.drop_back());
   });
   return k.finish(label.note);
 }

@@ -42,8 +42,10 @@ struct NormWriter {
 void NormWriter::declare() {
   Type element = blocks.stored(shape.element);
   x = k.buffer("x", blocks.matrixShape(), element);
-  weight =
-      k.buffer("weight", blocks.vectorShape(), blocks.stored(shape.weightType));
+  if (shape.weightType) {
+    weight = k.buffer("weight", blocks.vectorShape(),
+                      blocks.stored(shape.weightType));
+  }
   if (shape.hasResidual) {
     residual = k.buffer("residual", blocks.matrixShape(), element);
   }
@@ -112,10 +114,18 @@ Value NormWriter::factor(const Blocks &values) const {
 /// The first or second numbers of elements.
 Value NormWriter::normed(Value values, Value factor, Value weight,
                          int64_t index) const {
-  return k.map(index == 0 ? "first" : "second", k.f32(),
-               {values, factor, weight}, [&](Element e) {
-                 return blocks.numberIn(e[0], index) * e[1] *
-                        blocks.numberIn(e[2], index);
+  SmallVector<Value> inputs = {values, factor};
+  if (weight) {
+    inputs.push_back(weight);
+  }
+  return k.map(index == 0 ? "first" : "second", k.f32(), inputs,
+               [&](Element e) {
+                 Scalar result = blocks.numberIn(e[0], index) * e[1];
+                 if (!weight) {
+                   return result;
+                 }
+                 Scalar times = blocks.numberIn(e[2], index);
+                 return result * (shape.isOnePlus ? times + 1.0 : times);
                });
 }
 
@@ -139,7 +149,10 @@ void NormWriter::write(Scalar row) {
       k.store(value, blocks.blocksAt(sum, row, word, block));
     }
   }
-  Blocks weights = load("weights", weight, {});
+  Blocks weights(values.size());
+  if (weight) {
+    weights = load("weights", weight, {});
+  }
   if (tensorScale) {
     blocks.loadTensorScale(tensorScale);
   }

@@ -2,7 +2,7 @@
 //
 // A workgroup owns a few whole rows and walks their columns twice: once for the
 // largest magnitude, once (from a cache) to divide by it. What is quantised is
-// x, or silu(gate) * up.
+// x, or a gate times up.
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,7 +44,8 @@ KernelOp kernels::buildQuantise(OpBuilder &builder, const Label &label,
     }
     return k.map("values", k.f32(), inputs, [&](Element e) {
       Scalar x = convert(e[0], k.f32());
-      return shape.isSwiglu ? swiglu(x, convert(e[1], k.f32())) : x;
+      return shape.isSwiglu ? gated({shape.gating}, x, convert(e[1], k.f32()))
+                            : x;
     });
   };
   k.grid({{"row_tile", count}}, [&](ArrayRef<Scalar> index) {

@@ -20,7 +20,9 @@ static Value numbersOf(const BlockWriter &blocks, const QuantiseShape &shape,
   return k.map(
       index == 0 ? "first" : "second", k.f32(), elements, [&](Element e) {
         Scalar x = blocks.numberIn(e[0], index);
-        return shape.isSwiglu ? swiglu(x, blocks.numberIn(e[1], index)) : x;
+        return shape.isSwiglu
+                   ? gated({shape.gating}, x, blocks.numberIn(e[1], index))
+                   : x;
       });
 }
 

@@ -15,8 +15,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "lib/Kernels/Families.h"
 #include "lib/Kernels/KernelBuilder.h"
+#include "lib/Kernels/Rows/SampleFamily.h"
 #include "lib/Kernels/SortedKeys.h"
 #include "llvm/Support/MathExtras.h"
 
