@@ -14,6 +14,7 @@ namespace modelc {
 /// The second scale of the input of linears, by the names of calibrated
 /// checkpoints: "...q_proj.input_scale" beside "...q_proj.weight"; 1 where
 /// there is none. One that several linears read has the largest of theirs.
+/// Where a checkpoint divides by second scales, it has one over theirs.
 static Value makeInputScale(OpBuilder &builder, Value x) {
   SmallVector<model::LinearOp> linears;
   for (Operation *user : x.getUsers()) {
@@ -28,14 +29,18 @@ static Value makeInputScale(OpBuilder &builder, Value x) {
   });
   SmallVector<model::SourceAttr> sources;
   SmallVector<Location> places;
+  std::optional<model::HeldAttr> held;
   for (model::LinearOp linear : linears) {
     places.push_back(linear.getLoc());
     auto weight = linear.getWeight().getDefiningOp<model::WeightOp>();
+    held = weight.getHeld();
+    const bool isDivisor = held && held->getTensorDivisor();
     for (model::SourceAttr source : weight.getSources()) {
       StringRef name = source.getName().getValue();
       name.consume_back(".weight");
-      sources.push_back(model::SourceAttr::get(builder.getContext(),
-                                               (name + ".input_scale").str()));
+      sources.push_back(model::SourceAttr::get(
+          builder.getContext(),
+          (name + (isDivisor ? ".input_global_scale" : ".input_scale")).str()));
     }
   }
   auto scale = model::WeightOp::create(
@@ -43,6 +48,9 @@ static Value makeInputScale(OpBuilder &builder, Value x) {
       RankedTensorType::get({1}, builder.getF32Type()), sources);
   scale.setLargest(true);
   scale.setAbsent(APFloat(1.0));
+  if (held && held->getTensorDivisor()) {
+    scale.setHeldAttr(*held);
+  }
   return scale;
 }
 

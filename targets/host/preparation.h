@@ -77,7 +77,8 @@ private:
         continue;
       }
       isFound = true;
-      largest = std::fmax(largest, elementOf(tensor, 0));
+      const float value = elementOf(tensor, 0);
+      largest = std::fmax(largest, source.isInverse ? 1 / value : value);
     }
     put(isFound ? largest : source.absent);
     return MC_OK;

@@ -53,6 +53,7 @@ struct WeightSource {
   /// place of ".weight"; empty: they are named after the parts.
   std::string numbersEnd, scalesEnd, secondEnd;
   bool isDivisor = false;     // the second scale
+  bool isInverse = false;     // one over what the checkpoint has
   bool isDequantised = false; // what the checkpoint has in few bits
 
   /// The names are those of a layer, and of an expert where there are some.
@@ -65,6 +66,7 @@ struct WeightSource {
       isTensorScale |= word == "tensor_scale";
       isLargest |= word == "largest";
       isDoubled |= word == "doubled";
+      isInverse |= word == "inverse";
       isTransposed |= word == "transposed";
       isInterleaved |= word == "interleaved";
       if (word == "dequantised") {

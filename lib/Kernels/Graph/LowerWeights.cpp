@@ -55,6 +55,9 @@ static std::string heldText(model::WeightOp weight) {
   if (!held || isWidened(weight)) {
     return "";
   }
+  if (weight.getLargest()) {
+    return held->getTensorDivisor() ? " inverse" : "";
+  }
   StringRef data = held->getData(), scale = held->getScale();
   const bool isUsual = data == ".weight" &&
                        scale.starts_with(".weight_scale") &&

@@ -79,7 +79,8 @@ class Preparation:
         for part in self.source.parts:
             tensor = self._read(part.name)
             if tensor is not None:
-                found.append(self.floats(tensor)[0, 0])
+                value = self.floats(tensor)[0, 0]
+                found.append(np.float32(1) / value if self.source.inverse else value)
             elif self.source.absent is None:
                 self._fail(f"expected a tensor {part.name}, got none")
         return np.full((1, 1), max(found) if found else self.source.absent, np.float32)

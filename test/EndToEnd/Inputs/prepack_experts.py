@@ -77,6 +77,9 @@ def check_other_names():
               ".weight_scale over .weight_global_scale experts 1")
     expect("names of another format", prepared(c, source, "f4E2M1FNx2", [1, 1, 8]), range(1, 9))
     expect("a scale that numbers are divided by", prepared(c, source + " tensor_scale", "f32", [1, 1]), [0.25])
+    c["a.input_global_scale"] = np.float32([8])
+    expect("the largest of one over each",
+           prepared(c, '["a.input_global_scale", "a.0.weight_global_scale"] largest default 1 inverse', "f32", [1]), [0.25])
 
 
 def check_groups():

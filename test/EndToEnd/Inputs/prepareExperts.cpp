@@ -207,6 +207,13 @@ void checkOtherNames() {
   expect("a scale that numbers are divided by",
          prepared<float>(c, source + " tensor_scale", MC_F32, {1, 1}) ==
              Floats({0.25f}));
+  add(c, "a.input_global_scale", MC_F32, {1}, Floats{8});
+  expect(
+      "the largest of one over each",
+      prepared<float>(c,
+                      "[\"a.input_global_scale\", "
+                      "\"a.0.weight_global_scale\"] largest default 1 inverse",
+                      MC_F32, {1}) == Floats({0.25f}));
   add(c, "b.0.weight", MC_F32, {1, 16}, counted(16));
   expect("tensors that are not quantised have their own names",
          prepared<uint8_t>(c, "[\"b.{expert}.weight\"]" + source.substr(21),
