@@ -96,6 +96,10 @@ LogicalResult LoadOp::verify() {
   if (tile && getExpect()) {
     return emitOpError("expected a scalar beside 'expect', got ") << tile;
   }
+  if (getDistinct() && (tile || place)) {
+    return emitOpError("expected a scalar of a buffer beside 'distinct', got ")
+           << getResult().getType() << " from " << getSource().getType();
+  }
   if (place && tile) {
     int64_t rows = getTransposed() ? tile.getColumns() : tile.getRows();
     int64_t columns = getTransposed() ? tile.getRows() : tile.getColumns();

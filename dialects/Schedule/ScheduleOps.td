@@ -28,8 +28,10 @@ def LoadOp : MemoryOp<"load"> {
     safe only after a wait; else the value is simply there. Of a place in tensor
     memory it may read some columns: offsets are then the logical trip and the
     first column. `expect` of a scalar: what the cost takes for it where it limits
-    a tile, an expression over the workload's symbols. `ahead`: lanes load an
-    operand so many trips before its own, behind the copies in front of it.
+    a tile, an expression over the workload's symbols. `distinct` of a scalar:
+    how many different values the grid meets, likewise; neighbours along an index
+    of the grid have the same. `ahead`: lanes load an operand so many trips before
+    its own, behind the copies in front of it.
 
     ```mlir
     schedule.kernel @f(%a: !schedule.buffer<?x64xf32>, %m: index) guard [] attributes {waves = 1 : i64} {
@@ -43,12 +45,13 @@ def LoadOp : MemoryOp<"load"> {
   let arguments = (ins AnyTileOrBuffer:$source, Variadic<Index>:$offsets, Optional<TileType>:$rows,
     Optional<BufferType>:$pageTable, Optional<Index>:$sequence, Variadic<Index>:$valid, Optional<Index>:$peer,
     OptionalAttr<DenseI64ArrayAttr>:$dims, OptionalAttr<I64Attr>:$page_size,
-    UnitAttr:$transposed, UnitAttr:$stream, OptionalAttr<StrAttr>:$expect, OptionalAttr<I64Attr>:$ahead);
+    UnitAttr:$transposed, UnitAttr:$stream, OptionalAttr<StrAttr>:$expect, OptionalAttr<I64Attr>:$ahead,
+    OptionalAttr<StrAttr>:$distinct);
   let results = (outs TileOrScalar:$result, Optional<TokenType>:$token);
   let builders = [OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$source, "::mlir::ValueRange":$offsets,
     CArg<"::mlir::ValueRange", "{}">:$valid), [{
       build($_builder, $_state, result, ::mlir::Type(), source, offsets, ::mlir::Value(), ::mlir::Value(), ::mlir::Value(),
-            valid, ::mlir::Value(), ::mlir::DenseI64ArrayAttr(), ::mlir::IntegerAttr(), false, false, {}, ::mlir::IntegerAttr());
+            valid, ::mlir::Value(), ::mlir::DenseI64ArrayAttr(), ::mlir::IntegerAttr(), false, false, {}, ::mlir::IntegerAttr(), {});
     }]>];
   let assemblyFormat = [{
     $source `[` $offsets `]` (`rows` `(` $rows^ `:` type($rows) `)`)?

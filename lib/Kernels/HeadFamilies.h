@@ -8,7 +8,7 @@
 #ifndef LIB_KERNELS_HEADFAMILIES_H
 #define LIB_KERNELS_HEADFAMILIES_H
 
-#include "lib/Kernels/Families.h"
+#include "lib/Kernels/Linear/LinearFamily.h"
 
 namespace modelc::kernels {
 

@@ -63,10 +63,8 @@ static DenseI64ArrayAttr dimsOf(OpBuilder &builder, const Place &place,
     return {};
   }
   int64_t rank = cast<BufferType>(place.buffer.getType()).getRank();
-  std::array<int64_t, 2> dims = {std::max<int64_t>(rank - 2, 0), rank - 1};
-  if (place.dims) {
-    dims = *place.dims;
-  }
+  std::array<int64_t, 2> last = {std::max<int64_t>(rank - 2, 0), rank - 1};
+  std::array<int64_t, 2> dims = place.dims.value_or(last);
   bool isDefault = rank > 1 && dims[0] == rank - 2 && dims[1] == rank - 1 &&
                    tile.getRows() > 1;
   return isDefault ? DenseI64ArrayAttr() : builder.getDenseI64ArrayAttr(dims);
@@ -260,22 +258,24 @@ void KernelBuilder::when(Scalar condition, StringRef expect,
 Value KernelBuilder::load(StringRef name, Shape shape, const Place &place) {
   Type element = cast<BufferType>(place.buffer.getType()).getElementType();
   Type type = TileType::get({shape.rows, shape.columns}, element);
-  return LoadOp::create(builder, named(name), type, Type(), place.buffer,
-                        place.offsets, place.rowIds, place.pageTable,
-                        place.sequence, place.limits, place.peerDevice,
-                        dimsOf(builder, place, type),
-                        countOf(builder, place.pageSize), false, place.isStream,
-                        StringAttr(), countOf(builder, place.tripsAhead))
+  return LoadOp::create(
+             builder, named(name), type, Type(), place.buffer, place.offsets,
+             place.rowIds, place.pageTable, place.sequence, place.limits,
+             place.peerDevice, dimsOf(builder, place, type),
+             countOf(builder, place.pageSize), false, place.isStream,
+             StringAttr(), countOf(builder, place.tripsAhead), StringAttr())
       .getResult();
 }
 
 Scalar KernelBuilder::loadIndex(StringRef name, const Place &place,
-                                StringRef expect) {
+                                StringRef expect, StringRef distinct) {
   auto load = LoadOp::create(builder, named(name.str() + "_word"), i32(),
                              place.buffer, place.offsets);
-  if (!expect.empty()) {
-    load.setExpect(expect);
-  }
+  auto said = [&](StringRef text) {
+    return text.empty() ? StringAttr() : builder.getStringAttr(text);
+  };
+  load.setExpectAttr(said(expect));
+  load.setDistinctAttr(said(distinct));
   return this->name(name, convert({this, load.getResult()}, indexType()));
 }
 

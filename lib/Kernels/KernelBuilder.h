@@ -213,9 +213,10 @@ public:
             llvm::function_ref<void()> body);
 
   mlir::Value load(llvm::StringRef name, Shape shape, const Place &place);
-  /// One element as an index; `i32` in memory. The cost takes `expect` for it.
+  /// One element as an index; `i32` in memory. The cost takes `expect` for it,
+  /// and that it has so many `distinct` values.
   Scalar loadIndex(llvm::StringRef name, const Place &place,
-                   llvm::StringRef expect = "");
+                   llvm::StringRef expect = "", llvm::StringRef distinct = "");
   void store(mlir::Value value, const Place &place);
 
   /// All elements equal.

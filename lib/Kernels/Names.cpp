@@ -47,10 +47,14 @@ std::string kernels::nameOf(const LinearShape &shape) {
       {shape.isScaled, "_scaled"},
       {shape.isTensorScaled, "_tensor_scaled"},
       {!!shape.biasType, "_bias"},
-      {shape.isSwiglu, "_swiglu"},
+      {shape.isSwiglu, shape.gating == Gating::Silu ? "_swiglu" : "_gated"},
       {shape.hasResidual, "_residual"}};
   for (auto [isThere, part] : parts) {
     name += isThere ? part.str() : "";
+  }
+  if (shape.isOfExperts()) {
+    name +=
+        "_experts" + extent(shape.experts) + "_in" + extent(shape.expertRows);
   }
   return name + nameOfQuantised(shape.quantise);
 }

@@ -32,6 +32,16 @@ schedule.kernel @unknown_symbol_of_load(%ends: !schedule.buffer<1xi32>, %m: inde
 
 // -----
 
+schedule.kernel @of_experts(%of: !schedule.buffer<1xi32>, %m: index) guard [] attributes {waves = 1 : i64} {
+  %c0 = arith.constant 0 : index
+  schedule.loop (%i) = (%c0) to (%m) on workgroups {
+    // expected-error @+1 {{in `distinct`: expected a number, a name or '(' at column 7 of 'min(m,'}}
+    %word = schedule.load %of[%c0] {distinct = "min(m,"} : !schedule.buffer<1xi32> -> i32
+  }
+}
+
+// -----
+
 schedule.kernel @syntax(%hit: !schedule.buffer<1xi32>) guard [] attributes {waves = 1 : i64} {
   %c0 = arith.constant 0 : index
   %n = schedule.load %hit[%c0] : !schedule.buffer<1xi32> -> i32

@@ -175,6 +175,34 @@ addressClasses(ArrayRef<const IndexProgram *> offsets, const Level &level,
   return classes;
 }
 
+std::vector<uint32_t> classesOfDistinct(const BufferUse &use,
+                                        const Level &level, int64_t extent,
+                                        const IndexValues &distinct) {
+  SmallVector<Value> loaded;
+  SmallVector<Value> indices = indicesBehind(use.address(), [&](Value value) {
+    bool isKnown = distinct.contains(value);
+    if (isKnown) {
+      loaded.push_back(value);
+    }
+    return isKnown;
+  });
+  if (llvm::is_contained(indices, level.index)) {
+    return {};
+  }
+  for (Value scalar : loaded) {
+    if (!llvm::is_contained(indicesBehind(scalar), level.index)) {
+      continue;
+    }
+    int64_t count = std::clamp<int64_t>(distinct.lookup(scalar), 1, extent);
+    std::vector<uint32_t> classes(extent);
+    for (int64_t i = 0; i < extent; ++i) {
+      classes[i] = static_cast<uint32_t>(i * count / extent);
+    }
+    return classes;
+  }
+  return {};
+}
+
 std::vector<GridUse> gridUses(const BufferUse &use, ArrayRef<Level> grid,
                               const Iterations &iterations,
                               const IndexValues &atStart,

@@ -198,12 +198,13 @@ std::optional<int64_t> evaluateIndex(Value value, const IndexValues &values) {
   return IndexProgram(value).run(values);
 }
 
-SmallVector<Value> indicesBehind(ValueRange values) {
+SmallVector<Value> indicesBehind(ValueRange values,
+                                 function_ref<bool(Value)> isEnd) {
   SmallVector<Value> pending(values.begin(), values.end()), indices;
   DenseSet<Value> seen;
   while (!pending.empty()) {
     Value value = pending.pop_back_val();
-    if (!value || !seen.insert(value).second) {
+    if (!value || !seen.insert(value).second || (isEnd && isEnd(value))) {
       continue;
     }
     if (mlir::Operation *op = value.getDefiningOp()) {

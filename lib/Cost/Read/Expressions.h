@@ -67,8 +67,11 @@ private:
 std::optional<int64_t> evaluateIndex(mlir::Value value,
                                      const IndexValues &values);
 
-/// The induction variables that `values` depend on, through loads as well.
-llvm::SmallVector<mlir::Value> indicesBehind(mlir::ValueRange values);
+/// The induction variables that `values` depend on, through loads as well but
+/// for what `isEnd`.
+llvm::SmallVector<mlir::Value>
+indicesBehind(mlir::ValueRange values,
+              llvm::function_ref<bool(mlir::Value)> isEnd = nullptr);
 
 } // namespace modelc
 

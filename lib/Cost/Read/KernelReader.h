@@ -55,6 +55,10 @@ private:
   llvm::FailureOr<double> partInside(const BufferUse &use, Region region) const;
   double partBeforeEnd(const BufferUse &use, Region region) const;
   llvm::LogicalResult expectScalars();
+  llvm::LogicalResult expectScalar(schedule::LoadOp load);
+  llvm::FailureOr<int64_t> valueOf(schedule::LoadOp load, llvm::StringRef key,
+                                   llvm::StringRef expression) const;
+  void addGridUses(const BufferUse &use, Access &access);
   double tilesWalked(const BufferUse &use) const;
   double freshPart(const BufferUse &use, const Level &along) const;
   std::vector<Level> levelsInside(const Iterations &of) const;
@@ -79,6 +83,8 @@ private:
   Iterations iterations;
   /// Sizes, what loads of scalars expect, and a workgroup in the grid's middle.
   IndexValues typical;
+  /// Of scalars that the grid loads: how many different values it meets.
+  IndexValues distinct;
   /// Sizes, and every index of a loop at its first value.
   IndexValues atStart;
   KernelWork work;

@@ -32,8 +32,12 @@ static std::set<std::string> namesIn(KernelOp kernel) {
     }
   };
   kernel.walk([&](Operation *op) {
-    llvm::TypeSwitch<Operation *>(op).Case<LoopOp, LoadOp>(
-        [&](auto expecting) { add(expecting.getExpect()); });
+    llvm::TypeSwitch<Operation *>(op)
+        .Case([&](LoopOp loop) { add(loop.getExpect()); })
+        .Case([&](LoadOp load) {
+          add(load.getExpect());
+          add(load.getDistinct());
+        });
   });
   return names;
 }

@@ -197,25 +197,40 @@ LogicalResult KernelReader::findLongest() {
   return success();
 }
 
+FailureOr<int64_t> KernelReader::valueOf(LoadOp load, StringRef key,
+                                         StringRef expression) const {
+  std::string why;
+  FailureOr<double> value = evaluateExpression(expression, bindings, why);
+  if (failed(value)) {
+    load.emitOpError("in `") << key << "`: " << why;
+    return failure();
+  }
+  return std::llround(*value);
+}
+
+LogicalResult KernelReader::expectScalar(LoadOp load) {
+  auto enter = [&](StringRef key, std::optional<StringRef> expression,
+                   IndexValues &values) {
+    if (!expression) {
+      return success();
+    }
+    FailureOr<int64_t> value = valueOf(load, key, *expression);
+    if (succeeded(value)) {
+      values[load.getResult()] = *value;
+    }
+    return LogicalResult(value);
+  };
+  return failure(failed(enter("expect", load.getExpect(), typical)) ||
+                 failed(enter("distinct", load.getDistinct(), distinct)));
+}
+
 LogicalResult KernelReader::expectScalars() {
   typical = iterations.knownSizes();
   for (auto [level, trips] : llvm::zip_equal(grid, work.grid)) {
     typical[level.index] = int64_t(trips / 2);
   }
-  std::string why;
-  WalkResult walked = kernel.walk([&](LoadOp load) {
-    if (!load.getExpect()) {
-      return WalkResult::advance();
-    }
-    FailureOr<double> value =
-        evaluateExpression(*load.getExpect(), bindings, why);
-    if (failed(value)) {
-      load.emitOpError("in `expect`: ") << why;
-      return WalkResult::interrupt();
-    }
-    typical[load.getResult()] = std::llround(*value);
-    return WalkResult::advance();
-  });
+  WalkResult walked =
+      kernel.walk([&](LoadOp load) { return WalkResult(expectScalar(load)); });
   return success(!walked.wasInterrupted());
 }
 

@@ -60,6 +60,13 @@ std::vector<GridUse> gridUses(const BufferUse &use, llvm::ArrayRef<Level> grid,
                               const IndexValues &atStart,
                               IndexPrograms &programs);
 
+/// Numbers the different addresses along an index of the grid on which a use
+/// depends through a loaded scalar alone, that meets so many `distinct` values;
+/// empty where it depends on it otherwise.
+std::vector<uint32_t> classesOfDistinct(const BufferUse &use,
+                                        const Level &level, int64_t extent,
+                                        const IndexValues &distinct);
+
 /// Adds the edges that a finished block's waits, barriers and carried values
 /// stand for. Steps and their ops are parallel arrays.
 class BlockEdges {

@@ -244,6 +244,19 @@ FailureOr<double> KernelReader::partInside(const BufferUse &use,
                         : std::min(1.0, *inside / std::max(executions, 1e-9));
 }
 
+void KernelReader::addGridUses(const BufferUse &use, Access &access) {
+  access.uses = gridUses(use, grid, iterations, atStart, programs);
+  for (auto [gridUse, level, extent] :
+       llvm::zip_equal(access.uses, grid, work.grid)) {
+    if (!gridUse.depends || !gridUse.classes.empty()) {
+      continue;
+    }
+    gridUse.classes =
+        classesOfDistinct(use, level, static_cast<int64_t>(extent), distinct);
+    gridUse.fresh = gridUse.classes.empty() ? freshPart(use, level) : 1;
+  }
+}
+
 LogicalResult KernelReader::addAccess(const BufferUse &use, Region region,
                                       Step &step) {
   double bytes = 0;
@@ -266,12 +279,7 @@ LogicalResult KernelReader::addAccess(const BufferUse &use, Region region,
   }
   access.executions = nest.executions / work.workgroups();
   access.walked = tilesWalked(use);
-  access.uses = gridUses(use, grid, iterations, atStart, programs);
-  for (auto [gridUse, level] : llvm::zip_equal(access.uses, grid)) {
-    if (gridUse.depends && gridUse.classes.empty()) {
-      gridUse.fresh = freshPart(use, level);
-    }
-  }
+  addGridUses(use, access);
   access.bufferBytes = cast<BufferType>(use.buffer.getType()).getBytes(0);
   access.writes = use.writes;
   access.paged = use.pageTable || use.rows;

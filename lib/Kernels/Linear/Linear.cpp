@@ -63,6 +63,7 @@ struct Product {
                     Scalar depth, Scalar rowLimit, int64_t ahead = 0);
   Operand loadInput(Part rows, Start start);
   Operand loadWeights(bool isUp, Part weightRows, Start start);
+  Scalar scaleRowOf(bool isUp, Scalar weightRow);
   Value loadScales(StringRef name, Value buffer, Scalar row, Scalar word,
                    int64_t rows, int64_t ahead = 0);
   Value multiply(StringRef name, Value accumulator, Operand x, Operand y);
@@ -89,7 +90,7 @@ void Product::declareOperands() {
         k.buffer(name, {rows, shape.inputs / packedNumbers(element)}, element)};
   };
   a = declare("a", kDynamic, shape.element);
-  w = declare("w", shape.weightRows(), shape.weightElement());
+  w = declare("w", shape.allWeightRows(), shape.weightElement());
   const BlockScales &scales = shape.blockScales;
   if (shape.scalesInputBlocks()) {
     aScales = k.buffer("a_scales", scaleShape(scales, kDynamic, shape.inputs),
@@ -99,8 +100,8 @@ void Product::declareOperands() {
     wScales = k.buffer(
         "w_scales",
         scales.isByKernel()
-            ? weightScaleShape(scales, shape.weightRows(), shape.inputs)
-            : scaleShape(scales, shape.scaleRows(), shape.inputs),
+            ? weightScaleShape(scales, shape.allWeightRows(), shape.inputs)
+            : scaleShape(scales, shape.allScaleRows(), shape.inputs),
         scales.wordType(), scales.packing());
   }
 }
@@ -187,13 +188,27 @@ Product::Operand Product::loadWeights(bool isUp, Part weightRows, Start start) {
   bool isCut = shape.inputs % tile.k != 0 || linear.isRagged;
   Value numbers = loadNumbers(
       name, w, shape.weightElement(), weightRows, start.weightDepth,
-      isCut ? k.constant(shape.weightRows()) : Scalar(), tile.weightsAhead);
-  int64_t behind = shape.scaleRowsOfGate() - shape.columns;
-  Scalar scaleRow = isUp && wScales && behind != 0 && !linear.isGrouped()
-                        ? weightRows.first + static_cast<double>(behind)
-                        : weightRows.first;
-  return {numbers, loadScales((name + "_scales").str(), wScales, scaleRow,
-                              start.word, weightRows.size, tile.weightsAhead)};
+      isCut ? k.constant(shape.allWeightRows()) : Scalar(), tile.weightsAhead);
+  return {numbers, loadScales((name + "_scales").str(), wScales,
+                              scaleRowOf(isUp, weightRows.first), start.word,
+                              weightRows.size, tile.weightsAhead)};
+}
+
+/// The row of words that scale a row of w: those of up, and of each expert,
+/// begin a group.
+Scalar Product::scaleRowOf(bool isUp, Scalar weightRow) {
+  const LinearShape &shape = linear.shape;
+  if (!wScales || linear.isGrouped()) {
+    return weightRow;
+  }
+  int64_t behindGate = shape.scaleRowsOfGate() - shape.columns;
+  int64_t behindExpert = shape.scaleRowsOfExpert() - shape.weightRows();
+  if (isUp && behindGate != 0) {
+    weightRow = weightRow + static_cast<double>(behindGate);
+  }
+  return linear.expert && behindExpert != 0
+             ? weightRow + linear.expert * static_cast<double>(behindExpert)
+             : weightRow;
 }
 
 /// One matrix product of the tile `x` of a with the tile `y` of w.
@@ -288,9 +303,10 @@ KernelBuilder::Values Product::walk(ArrayRef<Part> rows, ArrayRef<Part> columns,
   }
   SmallVector<Part> weightRows;
   for (Part own : columns) {
-    weightRows.push_back(own);
+    Scalar row = linear.rowOfWeight(own.first);
+    weightRows.push_back({row, own.size});
     if (shape.isSwiglu) {
-      weightRows.push_back({linear.upRow(own.first), own.size});
+      weightRows.push_back({linear.upRow(row), own.size});
     }
   }
   if (shape.blockScales && !aScales) {
@@ -337,6 +353,7 @@ KernelOp kernels::buildLinear(OpBuilder &builder, const Label &label,
   LinearWriter linear(k, shape, tile);
   Product product = {linear, tile};
   product.declareOperands();
+  linear.declareExperts();
   Value partial;
   if (tile.splits == 1) {
     linear.declareEpilogue();
@@ -363,6 +380,7 @@ KernelOp kernels::buildLinear(OpBuilder &builder, const Label &label,
     Scalar column =
         k.name("column", tiles[!isTurned] * static_cast<double>(tile.n));
     Scalar part = tile.splits > 1 ? index.front() : k.constant(0);
+    linear.findExpert(row);
     SmallVector<Part> rows = split(row, tile.rowParts());
     SmallVector<Part> columns = split(column, tile.columnParts(shape));
     if (tile.early) {

@@ -4,7 +4,7 @@
 #define LIB_KERNELS_LINEAR_LINEARPIECES_H
 
 #include "lib/Hardware/Hardware.h"
-#include "lib/Kernels/Families.h"
+#include "lib/Kernels/Linear/LinearFamily.h"
 
 namespace modelc::kernels {
 

@@ -30,6 +30,7 @@ struct LinearPreview::Workgroup {
   double aBytes = 0, bBytes = 0; ///< of one trip
   double placed = 0;             ///< of those, what shared memory holds
   double groupRows = 1;          ///< rows of tiles that those of a chiplet span
+  double rowsOfExpert = 1;       ///< rows of tiles that read one matrix
   int64_t slots = 2;
   double matrix = 0, shared = 0, l2 = 0;
   double joules = 0;        ///< of the products of a trip
@@ -72,7 +73,11 @@ LinearPreview::LinearPreview(const Target &target, const LinearShape &shape,
   joulesPerFlop = valueOf(target.power.perFlop, target.power.perVectorFlop);
   results = this->rows * static_cast<double>(shape.columns) *
             shape.result.getIntOrFloatBitWidth() / 8.0;
-  operands = (static_cast<double>(shape.weightRows()) * weightBytes +
+  if (shape.isOfExperts()) {
+    std::string why;
+    experts = *evaluateExpression(shape.expertsHit(), {{"m", this->rows}}, why);
+  }
+  operands = (static_cast<double>(shape.weightRows()) * experts * weightBytes +
               this->rows * inputBytes) *
              static_cast<double>(shape.inputs);
 }
@@ -204,6 +209,7 @@ LinearPreview::Workgroup LinearPreview::describe(const LinearTile &tile,
                          : target.ringSlots(slotBytes, most, areBoxes);
   auto ordered = static_cast<double>(target.tileRowsOfChiplet(tile.groupRows));
   one.groupRows = std::min(tileRows, ordered);
+  one.rowsOfExpert = tileRows / experts;
   one.copiesFirst = tile.copiesFirst;
   addTrip(one, tile, row);
   addMemory(one, tile);
@@ -265,7 +271,9 @@ double LinearPreview::cacheClocks(const Workgroup &one,
   }
   auto chiplets = static_cast<double>(target.execution.chiplets);
   double columns = std::ceil(load.active / chiplets / one.groupRows);
-  double bytes = chiplets * (one.groupRows * one.aBytes + columns * one.bBytes);
+  double weights = std::max(1.0, one.groupRows / one.rowsOfExpert);
+  double bytes =
+      chiplets * (one.groupRows * one.aBytes + columns * weights * one.bBytes);
   return std::max(l2, bytes / target.cache.llcBandwidth) * clockHz;
 }
 

@@ -11,7 +11,7 @@
 #define LIB_KERNELS_LINEAR_LINEARPREVIEW_H
 
 #include "lib/Hardware/Hardware.h"
-#include "lib/Kernels/Families.h"
+#include "lib/Kernels/Linear/LinearFamily.h"
 
 namespace modelc::kernels {
 
@@ -59,6 +59,7 @@ private:
   double clockHz;
   double matrixSlowdown; ///< of products at that clock
   double joulesPerFlop;
+  double experts = 1;       ///< whose matrices are read
   double operands, results; ///< bytes that move at least once
 };
 

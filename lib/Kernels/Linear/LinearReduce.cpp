@@ -26,6 +26,9 @@ KernelOp kernels::buildLinearReduce(OpBuilder &builder, const Label &label,
   LinearWriter linear(k, shape, own);
   Value partial =
       k.buffer("partial", {kDynamic, tile.splits, shape.weightRows()}, k.f32());
+  if (shape.finishesByExpert()) {
+    linear.declareExperts();
+  }
   linear.declareEpilogue();
   Scalar m = linear.m = k.size("m", rows.minimum, rows.maximum);
   Scalar rowTiles = k.name("row_tiles", ceilDiv(m, tile.reduceM));
@@ -37,6 +40,7 @@ KernelOp kernels::buildLinearReduce(OpBuilder &builder, const Label &label,
                k.name("row", index[0] * static_cast<double>(tile.reduceM));
            Scalar column =
                k.name("column", index[1] * static_cast<double>(tile.reduceN));
+           linear.findExpert(row);
            KernelBuilder::Values sums;
            for (int64_t sum = 0; sum < (shape.isSwiglu ? 2 : 1); ++sum) {
              Scalar base = k.constant(sum * shape.columns);

@@ -225,6 +225,27 @@ static std::string reasonAgainstAhead(const Target &target,
                "take turns";
 }
 
+/// Why rows of several experts would meet one matrix, or empty.
+static std::string reasonAgainstExperts(const LinearShape &shape,
+                                        const LinearTile &tile) {
+  if (!shape.isOfExperts()) {
+    return "";
+  }
+  if (shape.expertRows % tile.m != 0) {
+    return "rows of a tile have several experts";
+  }
+  // A cluster's own rows, or its shared matrix, are told by what they depend
+  // on: here both depend on the row.
+  if (tile.sharers > 1 || (tile.cluster > 1 && !tile.isTogetherAlongN())) {
+    return "rows of workgroups that load together may have several experts";
+  }
+  if (shape.blockScales.isByKernel() && shape.weightRows() % kGroup != 0) {
+    return "a scale of blocks has rows of two experts";
+  }
+  return shape.quantise ? "sums of experts are quantised by another kernel"
+                        : "";
+}
+
 /// Why the sum cannot have so many parts, or empty.
 static std::string reasonAgainstParts(const Target &target,
                                       const LinearShape &shape,
@@ -256,7 +277,7 @@ int64_t Tiling::earlyColumns(const LinearShape &shape, const LinearTile &tile,
   constexpr int64_t kShareOfCache = 4;
   // With more, products or activations take as long as the weight.
   constexpr int64_t kFewRows = 128;
-  bool isPlain = !tile.hasRoles && tile.cluster == 1;
+  bool isPlain = !tile.hasRoles && tile.cluster == 1 && !shape.isOfExperts();
   if (!target.launch.startsEarly || !isPlain || rows.maximum > kFewRows) {
     return 0;
   }
@@ -315,7 +336,7 @@ std::string Tiling::reasonAgainst(const LinearShape &shape,
   for (const std::string &reason :
        {reasonAgainstPieces(target, shape, tile, *row),
         reasonAgainstAhead(target, shape, tile, *row),
-        reasonAgainstScales(shape, tile)}) {
+        reasonAgainstScales(shape, tile), reasonAgainstExperts(shape, tile)}) {
     if (!reason.empty()) {
       return reason;
     }

@@ -7,19 +7,54 @@ using namespace modelc::schedule;
 
 static constexpr int64_t kDynamic = ShapedType::kDynamic;
 
+std::string LinearShape::expertsHit() const {
+  auto text = [](int64_t value) { return std::to_string(value); };
+  // Each of few pairs of token and expert has a tile, or all experts have one,
+  // and what is left fills others.
+  std::string tiles = "m / " + text(expertRows);
+  std::string pairs = "min(" + tiles + ", " + text(experts) + ") + max(" +
+                      tiles + " - " + text(experts) + ", 0) * " +
+                      text(expertRows);
+  return "experts_hit(" + text(experts) + ", " + text(topK) + ", (" + pairs +
+         ") / " + text(topK) + ")";
+}
+
+void LinearWriter::declareExperts() {
+  if (shape.isOfExperts()) {
+    tileExperts = k.buffer("tile_experts", {kDynamic}, k.i32());
+  }
+}
+
+void LinearWriter::findExpert(Scalar row) {
+  if (!tileExperts) {
+    return;
+  }
+  Scalar tile =
+      k.name("expert_tile", row / static_cast<double>(shape.expertRows));
+  expert =
+      k.loadIndex("expert", at(tileExperts, {tile}), "", shape.expertsHit());
+}
+
+Scalar LinearWriter::rowOfWeight(Scalar column) const {
+  return expert
+             ? k.name("weight_row",
+                      expert * static_cast<double>(shape.weightRows()) + column)
+             : column;
+}
+
 void LinearWriter::declareEpilogue() {
   if (shape.isScaled) {
     aScale = k.buffer("a_scale", {kDynamic}, k.f32());
   }
   if (shape.scalesWeightRows()) {
-    wScale = k.buffer("w_scale", {shape.weightRows()}, k.f32());
+    wScale = k.buffer("w_scale", {shape.allWeightRows()}, k.f32());
   }
   if (shape.isTensorScaled) {
     aScale = k.buffer("a_tensor_scale", {1}, k.f32());
-    wScale = k.buffer("w_tensor_scale", {shape.weightRows()}, k.f32());
+    wScale = k.buffer("w_tensor_scale", {shape.allWeightRows()}, k.f32());
   }
   if (shape.biasType) {
-    bias = k.buffer("bias", {shape.weightRows()}, shape.biasType);
+    bias = k.buffer("bias", {shape.allWeightRows()}, shape.biasType);
   }
   if (shape.hasResidual) {
     residual = k.buffer("residual", {kDynamic, shape.columns}, shape.result);
@@ -53,7 +88,7 @@ Value LinearWriter::loadPerColumn(StringRef name, Value buffer, Scalar column) {
   Shape vector = isSwapped ? Shape{tileN, 1} : Shape{1, tileN};
   Place place = at(buffer, {column}).walks(0, 0);
   if (isRagged) {
-    Scalar limit = k.constant(shape.weightRows());
+    Scalar limit = k.constant(shape.allWeightRows());
     place = isSwapped ? place.valid({limit}) : place.valid({limit, limit});
   }
   return k.load(name, vector, place);
@@ -105,7 +140,7 @@ Scalar LinearWriter::finishElement(Element e) const {
   }
   Scalar value = values[0];
   if (shape.isSwiglu) {
-    value = swiglu(value, values[1]);
+    value = gated(shape.gate(), value, values[1]);
   }
   if (shape.hasResidual) {
     value = value + convert(e[next], k.f32());
@@ -119,9 +154,11 @@ void LinearWriter::storeResult(ValueRange sums, Scalar row, Scalar column) {
   if (aScale) {
     inputs.push_back(loadInputScale(row));
   }
-  addColumnInputs(inputs, column);
+  bool isGiven = wScale || bias;
+  Scalar weightRow = isGiven ? rowOfWeight(column) : column;
+  addColumnInputs(inputs, weightRow);
   if (shape.isSwiglu) {
-    addColumnInputs(inputs, upRow(column));
+    addColumnInputs(inputs, upRow(weightRow));
   }
   if (residual) {
     inputs.push_back(k.load("residuals", tile(),

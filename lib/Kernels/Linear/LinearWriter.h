@@ -8,8 +8,8 @@
 #ifndef LIB_KERNELS_LINEAR_LINEARWRITER_H
 #define LIB_KERNELS_LINEAR_LINEARWRITER_H
 
-#include "lib/Kernels/Families.h"
 #include "lib/Kernels/KernelBuilder.h"
+#include "lib/Kernels/Linear/LinearFamily.h"
 
 namespace modelc::kernels {
 
@@ -27,7 +27,9 @@ struct LinearWriter {
   int64_t tileM, tileN; ///< of the product that is stored
   bool isRagged;        ///< some tile reaches beyond the last column
   mlir::Value aScale, wScale, bias, residual, d;
+  mlir::Value tileExperts;
   Scalar m;
+  Scalar expert; ///< whose rows these are; null: of one matrix
 
   LinearWriter(KernelBuilder &k, const LinearShape &shape,
                const LinearTile &tile)
@@ -37,6 +39,9 @@ struct LinearWriter {
   /// Whether the kernel multiplies by the scales of blocks.
   bool isGrouped() const { return shape.blockScales.isByKernel(); }
   void declareEpilogue();
+  void declareExperts();
+  /// Loads the expert of the tile that begins at row `row`.
+  void findExpert(Scalar row);
   /// Of so many rows and columns of d.
   Shape shapeOf(int64_t rows, int64_t columns) const;
   Shape tile() const { return shapeOf(tileM, tileN); }
@@ -49,9 +54,11 @@ struct LinearWriter {
   mlir::Value loadPerRow(llvm::StringRef name, mlir::Value buffer, Scalar row);
   mlir::Value loadPerColumn(llvm::StringRef name, mlir::Value buffer,
                             Scalar column);
-  /// The row of w that holds up, below all of gate.
-  Scalar upRow(Scalar column) const {
-    return k.name("up_row", column + static_cast<double>(shape.columns));
+  /// The row of w that makes a column of d, or its gate.
+  Scalar rowOfWeight(Scalar column) const;
+  /// That of up, below all of gate.
+  Scalar upRow(Scalar row) const {
+    return k.name("up_row", row + static_cast<double>(shape.columns));
   }
   /// Asks the last cache for the first columns of the workgroup's rows of `w`,
   /// from stored column `depth` on, while earlier kernels run.

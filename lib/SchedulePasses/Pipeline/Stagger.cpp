@@ -81,7 +81,7 @@ void Stagger::makeRead(OpBuilder &builder, LoadOp load) {
       TokenType::get(load.getContext()), load.getSource(), load.getOffsets(),
       Value(), Value(), Value(), ValueRange(), Value(), load.getDimsAttr(),
       IntegerAttr(), load.getTransposed(), load.getStream(), StringAttr(),
-      IntegerAttr());
+      IntegerAttr(), StringAttr());
   load.getResult().replaceAllUsesWith(read.getResult());
 }
 

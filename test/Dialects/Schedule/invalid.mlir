@@ -601,3 +601,13 @@ schedule.kernel @no_slots(%m: index) guard [] attributes {slots = 0 : i64} {
   schedule.loop (%i) = (%c0) to (%m) on workgroups {
   }
 }
+
+// -----
+
+schedule.kernel @distinct_tiles(%a: !schedule.buffer<64x64xbf16>, %m: index) guard [] attributes {waves = 1 : i64} {
+  %c0 = arith.constant 0 : index
+  schedule.loop (%i) = (%c0) to (%m) on workgroups {
+    // expected-error @+1 {{expected a scalar of a buffer beside 'distinct', got '!schedule.tile<64x64xbf16>' from '!schedule.buffer<64x64xbf16>'}}
+    %x = schedule.load %a[%c0, %c0] {distinct = "4"} : !schedule.buffer<64x64xbf16> -> !schedule.tile<64x64xbf16>
+  }
+}
