@@ -1,5 +1,6 @@
 //===- Experts.cpp - Verifiers of routing and experts ---------------------===//
 
+#include "dialects/Model/Formats.h"
 #include "dialects/Model/Verify.h"
 
 #include "mlir/IR/Builders.h"
@@ -149,5 +150,6 @@ LogicalResult ExpertsOp::verify() {
   if (getInputs() && !getGateUpScale()) {
     return emitOpError("expected 'inputs' only beside 'scaled' matrices");
   }
-  return verifyGating(*this);
+  return success(succeeded(verifyGating(*this)) &&
+                 succeeded(verifyFormats(*this)));
 }

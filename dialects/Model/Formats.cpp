@@ -5,14 +5,29 @@
 using namespace mlir;
 using namespace modelc::model;
 
-FormatAttr LinearOp::getWeightFormat() {
-  if (!getWeightScale()) {
+/// Of a matrix, or one for each expert, and its scales: of rows, or with as
+/// many dimensions as the matrix, of blocks.
+static FormatAttr formatOf(Value weight, Value scale, int64_t parts) {
+  if (!scale) {
     return {};
   }
-  auto scale = cast<RankedTensorType>(getWeightScale().getType());
-  Type blocks = scale.getRank() == 2 ? scale.getElementType() : Type();
-  return FormatAttr::get(getContext(), getWeight().getType().getElementType(),
-                         blocks, getSwiglu() ? 2 : 1);
+  auto type = cast<RankedTensorType>(weight.getType());
+  auto ofScale = cast<RankedTensorType>(scale.getType());
+  bool isOfBlocks = ofScale.getRank() == type.getRank();
+  return FormatAttr::get(type.getContext(), type.getElementType(),
+                         isOfBlocks ? ofScale.getElementType() : Type(), parts);
+}
+
+FormatAttr LinearOp::getWeightFormat() {
+  return formatOf(getWeight(), getWeightScale(), getSwiglu() ? 2 : 1);
+}
+
+FormatAttr ExpertsOp::getGateUpFormat() {
+  return formatOf(getGateUp(), getGateUpScale(), 2);
+}
+
+FormatAttr ExpertsOp::getDownFormat() {
+  return formatOf(getDown(), getDownScale(), 1);
 }
 
 FormatAttr CacheType::getFormat() const {
@@ -37,6 +52,22 @@ static LogicalResult verifyFormat(Operation *op, Value value,
   error << ", got " << stated;
   error.attachNote(weight.getLoc()) << "the weight is here";
   return error;
+}
+
+LogicalResult modelc::model::verifyFormats(ExpertsOp op) {
+  const std::pair<Value, FormatAttr> weights[] = {
+      {op.getGateUp(), op.getGateUpFormat()},
+      {op.getGateUpScale(), op.getGateUpFormat()},
+      {op.getGateUpTensorScale(), op.getGateUpFormat()},
+      {op.getDown(), op.getDownFormat()},
+      {op.getDownScale(), op.getDownFormat()},
+      {op.getDownTensorScale(), op.getDownFormat()}};
+  for (auto [weight, format] : weights) {
+    if (failed(verifyFormat(op, weight, format))) {
+      return failure();
+    }
+  }
+  return success();
 }
 
 LogicalResult modelc::model::verifyFormats(LinearOp op) {

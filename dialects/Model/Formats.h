@@ -7,8 +7,9 @@
 
 namespace modelc::model {
 
-/// What the weights of a linear state of their numbers is what it reads.
+/// What the weights of an op state of their numbers is what it reads.
 mlir::LogicalResult verifyFormats(LinearOp op);
+mlir::LogicalResult verifyFormats(ExpertsOp op);
 
 /// The scale of queries of 8 bits, if there is one: one number, beside a cache
 /// of 8 bits.

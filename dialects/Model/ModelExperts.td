@@ -128,6 +128,9 @@ def Model_ExpertsOp : Model_Op<"experts",
     /// How many experts there are, and how wide one is.
     int64_t getCount() { return getDown().getType().getDimSize(0); }
     int64_t getWidth() { return getDown().getType().getDimSize(2); }
+    /// What the matrices and their scales are read as; null: as they are.
+    FormatAttr getGateUpFormat();
+    FormatAttr getDownFormat();
     /// How many a token goes through.
     int64_t getTopK() { return getChosen().getType().getDimSize(1); }
   }];

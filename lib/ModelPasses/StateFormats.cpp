@@ -44,6 +44,16 @@ struct StateFormats : public impl::ModelStateFormatsBase<StateFormats> {
             state(linear.getWeightScaleMutable(), format);
             state(linear.getWeightTensorScaleMutable(), format);
           })
+          .Case([](model::ExpertsOp experts) {
+            model::FormatAttr gateUp = experts.getGateUpFormat();
+            state(experts.getGateUpMutable(), gateUp);
+            state(experts.getGateUpScaleMutable(), gateUp);
+            state(experts.getGateUpTensorScaleMutable(), gateUp);
+            model::FormatAttr down = experts.getDownFormat();
+            state(experts.getDownMutable(), down);
+            state(experts.getDownScaleMutable(), down);
+            state(experts.getDownTensorScaleMutable(), down);
+          })
           .Case([](model::CacheOp cache) {
             state(cache.getKScaleMutable(), cache.getType().getFormat());
             state(cache.getVScaleMutable(), cache.getType().getFormat());

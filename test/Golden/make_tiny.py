@@ -4,7 +4,7 @@ Written by torch 2.15.0+cu132 (on the CPU) and transformers 5.23.0 with
 Python 3.11.7; the files change with other versions only in the last digits.
 
     python3 -m venv /tmp/golden && /tmp/golden/bin/pip install torch==2.15.0 transformers==5.23.0
-    /tmp/golden/bin/python test/Golden/make_tiny.py llama mistral qwen2 qwen3
+    /tmp/golden/bin/python test/Golden/make_tiny.py llama mistral qwen2 qwen3 mixtral qwen3-moe
 
 The weights are rounded to bf16, everything is computed in float32. Two prompts
 of 11 and 21 tokens are prefilled, each alone and without padding, then 8 tokens
@@ -22,10 +22,13 @@ are decoded greedily with the KV cache.
 import json
 import pathlib
 import sys
+import tempfile
 
+import safetensors.torch
 import torch
 from transformers import (LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM,
-                          Qwen2Config, Qwen2ForCausalLM, Qwen3Config, Qwen3ForCausalLM)
+                          MixtralConfig, MixtralForCausalLM, Qwen2Config, Qwen2ForCausalLM,
+                          Qwen3Config, Qwen3ForCausalLM, Qwen3MoeConfig, Qwen3MoeForCausalLM)
 from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
 HERE = pathlib.Path(__file__).parent
@@ -34,6 +37,9 @@ DECODE_STEPS = 8
 # Twice the largest error of a logit that test/EndToEnd allows: with a smaller
 # margin a rounding could change a token.
 LEAST_MARGIN = 0.118
+# Of logits of experts, which have a standard deviation near 1 and are computed from
+# numbers rounded to bf16.
+LEAST_DISTANCE = 0.05
 SHARED = dict(vocab_size=320, max_position_embeddings=256, tie_word_embeddings=False,
               bos_token_id=None, eos_token_id=None)
 
@@ -73,10 +79,31 @@ def make_qwen3():
         rope_theta=1000000.0, architectures=["Qwen3ForCausalLM"], **SHARED))
 
 
+def make_mixtral():
+    """Two of four experts."""
+    return MixtralForCausalLM(MixtralConfig(
+        hidden_size=64, intermediate_size=64, num_hidden_layers=2,
+        num_attention_heads=2, num_key_value_heads=1, head_dim=64, rms_norm_eps=1e-5,
+        num_local_experts=4, num_experts_per_tok=2, rope_theta=1000000.0,
+        architectures=["MixtralForCausalLM"], **SHARED))
+
+
+def make_qwen3_moe():
+    """Two of eight experts, their weights as they are; a layer without."""
+    return Qwen3MoeForCausalLM(Qwen3MoeConfig(
+        hidden_size=64, intermediate_size=128, moe_intermediate_size=32,
+        num_hidden_layers=3, num_attention_heads=2, num_key_value_heads=1, head_dim=64,
+        rms_norm_eps=1e-6, num_experts=8, num_experts_per_tok=2, norm_topk_prob=False,
+        mlp_only_layers=[0], rope_theta=1000000.0,
+        architectures=["Qwen3MoeForCausalLM"], **SHARED))
+
+
 # What makes each model, its seed, and among how many prompts of each length the
 # one with the largest margin is looked for.
 FAMILIES = {"llama": (make_llama, 136, 1), "mistral": (make_mistral, 36, 1000),
-            "qwen2": (make_qwen2, 16, 1000), "qwen3": (make_qwen3, 3, 200)}
+            "qwen2": (make_qwen2, 16, 1000), "qwen3": (make_qwen3, 3, 200),
+            "mixtral": (make_mixtral, 5, 4000),
+            "qwen3-moe": (make_qwen3_moe, 5, 4000)}
 
 
 def make_model(family, seed):
@@ -93,24 +120,30 @@ def make_model(family, seed):
             elif name.endswith(".bias"):
                 tensor.normal_(0.0, 0.25)
             else:
-                tensor.normal_(0.0, tensor.shape[1] ** -0.5)
+                tensor.normal_(0.0, tensor.shape[-1] ** -0.5)
             tensor.copy_(tensor.bfloat16().float())
     return model
 
 
 def run(model, prompts):
     """Of prompts of one length: logits of the prefill's last token and of each
-    decode step [step, prompt, vocab]; tokens [prompt, step]."""
-    logits, tokens = [], []
+    decode step [step, prompt, vocab]; tokens [prompt, step]; the smallest distance
+    of the last expert that a token goes to from the next [prompt]."""
+    logits, tokens, distances = [], [], []
     step, cache = prompts, None
+    routes = {"output_router_logits": True} if hasattr(model, "num_experts") else {}
     for _ in range(DECODE_STEPS + 1):
         with torch.no_grad():
-            out = model(step, past_key_values=cache, use_cache=True)
+            out = model(step, past_key_values=cache, use_cache=True, **routes)
         cache = out.past_key_values
+        for scores in out.router_logits if routes else ():
+            top = scores.topk(model.num_experts_per_tok + 1, dim=-1).values
+            distances.append((top[:, -2] - top[:, -1]).view(len(prompts), -1).amin(1))
         logits.append(out.logits[:, -1])
         tokens.append(logits[-1].argmax(-1))
         step = tokens[-1][:, None]
-    return torch.stack(logits), torch.stack(tokens, 1)
+    distance = torch.stack(distances).amin(0) if distances else torch.full((len(prompts),), 1.0)
+    return torch.stack(logits), torch.stack(tokens, 1), distance
 
 
 def margins(logits):
@@ -120,19 +153,28 @@ def margins(logits):
 
 
 def choose(model, prompts):
-    """The prompt with the largest margin of those whose tokens do not soon repeat."""
+    """The prompt with the largest margin of those whose tokens do not soon repeat and
+    whose experts no rounding exchanges; if there are none, the clearest choices."""
     if len(prompts) == 1:
         return prompts
-    logits, tokens = run(model, prompts)
+    logits, tokens, distance = run(model, prompts)
     varied = torch.tensor([len(set(row)) > DECODE_STEPS // 2 for row in tokens.tolist()])
-    best = (margins(logits) * varied).argmax()
+    clear = distance.clamp(max=LEAST_DISTANCE) / LEAST_DISTANCE
+    enough = margins(logits).clamp(max=2 * LEAST_MARGIN)
+    best = (enough * varied * clear).argmax()
     return prompts[best:best + 1]
 
 
 def write_weights(out, model):
-    """All tensors; one that has two names, by the first."""
+    """All tensors; one that has two names, by the first. Those of experts as
+    checkpoints have them, each by itself."""
     index, data = {}, b""
-    for name, tensor in model.named_parameters():
+    tensors = dict(model.named_parameters())
+    if hasattr(model, "num_experts"):
+        with tempfile.TemporaryDirectory() as folder:
+            model.save_pretrained(folder)
+            tensors = safetensors.torch.load_file(folder + "/model.safetensors")
+    for name, tensor in tensors.items():
         index[name] = {"shape": list(tensor.shape), "offset": len(data)}
         data += tensor.detach().bfloat16().contiguous().view(torch.int16).numpy().tobytes()
     (out / "weights.bin").write_bytes(data)
@@ -163,10 +205,11 @@ def make(family):
     prompts = [choose(model, torch.randint(0, model.config.vocab_size, (tried, length),
                                            generator=generator))
                for length in PROMPT_LENGTHS]
-    logits, tokens = (torch.cat(parts, d) for d, parts in
-                      zip((1, 0), zip(*(run(model, prompt) for prompt in prompts))))
-    margin = float(margins(logits).min())
+    logits, tokens, distance = (torch.cat(parts, d) for d, parts in
+                                zip((1, 0, 0), zip(*(run(model, p) for p in prompts))))
+    margin, distance = float(margins(logits).min()), float(distance.min())
     assert margin > LEAST_MARGIN, f"margin {margin}: take another seed"
+    assert distance > LEAST_DISTANCE / 2, f"distance {distance}: take another seed"
     out = HERE / f"tiny-{family}"
     out.mkdir(exist_ok=True)
     model.config.dtype = torch.bfloat16

@@ -25,6 +25,21 @@ mlir::LogicalResult lower(Lowering &in, model::AttentionOp op,
 mlir::LogicalResult lower(Lowering &in, model::NormOp op,
                           model::AllReduceOp sum);
 
+// Linears.
+/// What a linear is launched with, whatever tiles it has.
+struct LinearArguments {
+  NamedValues operands; ///< a, w, scales of blocks
+  NamedValues epilogue; ///< scales, bias and residual, for a kernel of sums
+  mlir::Value tileExperts = {}; ///< where rows are of experts
+  mlir::Value rows;
+  mlir::Value d = {};              ///< null: all that is made is quantised
+  model::QuantiseOp quantise = {}; ///< of d, or null
+  model::RopeAppendOp rope = {};   ///< of d, or null
+};
+void launchLinear(Lowering &in, const LinearShape &shape,
+                  llvm::ArrayRef<LinearVariant> variants,
+                  const LinearArguments &arguments, llvm::StringRef label);
+
 // Quantising.
 QuantiseShape quantiseShapeOf(Lowering &in, model::QuantiseOp op);
 /// Whether a kernel that joins parts can quantise what it makes.

@@ -21,12 +21,13 @@ LogicalResult kernels::lowerOp(Lowering &in, Operation *op) {
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case<model::AddOp, model::AllGatherOp, model::AllReduceOp,
             model::AppendOp, model::AttentionOp, model::CacheOp,
-            model::ConcatOp, model::EmbedOp, model::GateOp, model::GatherRowsOp,
-            model::JoinedOp, model::LastOp, model::LatentAppendOp,
-            model::LatentAttentionOp, model::LayersOp, model::LinearOp,
-            model::NormOp, model::QuantiseOp, model::ReturnOp,
-            model::RopeAppendOp, model::SampleOp, model::ScatterRowsOp,
-            model::SwigluOp, model::WeightOp, model::YieldOp, model::ZerosOp>(
+            model::ConcatOp, model::EmbedOp, model::ExpertsOp, model::GateOp,
+            model::GatherRowsOp, model::JoinedOp, model::LastOp,
+            model::LatentAppendOp, model::LatentAttentionOp, model::LayersOp,
+            model::LinearOp, model::NormOp, model::QuantiseOp, model::ReturnOp,
+            model::RopeAppendOp, model::RouteOp, model::SampleOp,
+            model::ScatterRowsOp, model::SwigluOp, model::WeightOp,
+            model::YieldOp, model::ZerosOp>(
           [&](auto known) { return lower(in, known); })
       .Default([](Operation *other) {
         return other->emitError("expected an op that a kernel computes, got '")
@@ -84,8 +85,11 @@ static LogicalResult verifyStated(model::GraphOp graph) {
   };
   WalkResult walk = graph.walk([&](Operation *op) {
     auto linear = dyn_cast<model::LinearOp>(op);
+    auto experts = dyn_cast<model::ExpertsOp>(op);
     auto cache = dyn_cast<model::CacheOp>(op);
     if ((!linear || isStated(linear.getWeightScale())) &&
+        (!experts || (isStated(experts.getGateUpScale()) &&
+                      isStated(experts.getDownScale()))) &&
         (!cache || isStated(cache.getKScale()))) {
       return WalkResult::advance();
     }

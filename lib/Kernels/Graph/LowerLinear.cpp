@@ -27,17 +27,6 @@ static LinearShape shapeOf(model::LinearOp op, Type input, Type ofWeight,
   return shape;
 }
 
-namespace {
-struct LinearArguments {
-  model::LinearOp op;
-  NamedValues operands; ///< a, w, scales of blocks
-  Value rows;
-  Value d;                    ///< null: all that is made is quantised
-  model::QuantiseOp quantise; ///< of d, or null
-  model::RopeAppendOp rope;   ///< of d, or null
-};
-} // namespace
-
 /// The scale where it is of rank 1, of rows, or 2, of blocks; or null.
 static Value ofRank(int64_t rank, Value scale) {
   bool isWanted =
@@ -57,16 +46,16 @@ static NamedValues epilogueOf(const Lowering &in, model::LinearOp op) {
 
 /// Parts of sums and what finishes them, for a kernel that rotates. It reads
 /// one scale for all rows by the name of those of rows.
-static NamedValues rotatedSums(const Lowering &in, model::LinearOp op,
+static NamedValues rotatedSums(const LinearArguments &arguments,
                                Value partial) {
-  Value ofTensor = op.getXTensorScale();
   NamedValues rows = {{"partial", partial}};
-  llvm::append_range(
-      rows, in.buffersOf(
-                {{"a_scale", ofTensor ? ofTensor : ofRank(1, op.getXScale())},
-                 {"w_scale", ofTensor ? op.getWeightTensorScale()
-                                      : ofRank(1, op.getWeightScale())},
-                 {"bias", op.getBias()}}));
+  for (const NamedValue &argument : arguments.epilogue) {
+    StringRef name = argument.name;
+    rows.push_back({name == "a_tensor_scale"   ? "a_scale"
+                    : name == "w_tensor_scale" ? "w_scale"
+                                               : argument.name,
+                    argument.value});
+  }
   return rows;
 }
 
@@ -78,15 +67,20 @@ static void launchVariant(Lowering &in, const LinearShape &shape,
       in.plan.workspace(rows, {variant.tile.splits, shape.weightRows()},
                         in.plan.builder.getF32Type());
   NamedValues products = arguments.operands;
-  products.append({{"partial", partial}, {"m", arguments.rows}});
+  products.append({{"tile_experts", arguments.tileExperts},
+                   {"partial", partial},
+                   {"m", arguments.rows}});
   in.plan.launch(variant.kernel, products, label);
   if (arguments.rope) {
-    launchRope(in, arguments.rope, rotatedSums(in, arguments.op, partial),
+    launchRope(in, arguments.rope, rotatedSums(arguments, partial),
                SumParts::of(shape, variant.tile.splits));
     return in.plan.release(partial);
   }
   NamedValues reduce = {{"partial", partial}};
-  llvm::append_range(reduce, epilogueOf(in, arguments.op));
+  if (shape.finishesByExpert()) {
+    reduce.push_back({"tile_experts", arguments.tileExperts});
+  }
+  llvm::append_range(reduce, arguments.epilogue);
   if (arguments.quantise) {
     llvm::append_range(reduce, resultsOf(in, arguments.quantise));
   } else {
@@ -97,11 +91,12 @@ static void launchVariant(Lowering &in, const LinearShape &shape,
   in.plan.release(partial);
 }
 
-static void launchLinear(Lowering &in, const LinearShape &shape,
-                         ArrayRef<LinearVariant> variants,
-                         const LinearArguments &arguments, StringRef label) {
+void kernels::launchLinear(Lowering &in, const LinearShape &shape,
+                           ArrayRef<LinearVariant> variants,
+                           const LinearArguments &arguments, StringRef label) {
   NamedValues whole = arguments.operands;
-  llvm::append_range(whole, epilogueOf(in, arguments.op));
+  whole.push_back({"tile_experts", arguments.tileExperts});
+  llvm::append_range(whole, arguments.epilogue);
   whole.append({{"d", arguments.d}, {"m", arguments.rows}});
   // Neighbours that do not split are one launch of several kernels.
   for (size_t i = 0; i < variants.size();) {
@@ -143,7 +138,7 @@ LogicalResult kernels::lower(Lowering &in, model::LinearOp op) {
 LogicalResult kernels::lower(Lowering &in, model::LinearOp op,
                              Operation *second) {
   LinearArguments arguments;
-  arguments.op = op;
+  arguments.epilogue = epilogueOf(in, op);
   arguments.rows = in.rowsOf(op.getX());
   LinearShape shape =
       shapeOf(op, in.stored(elementOf(op.getX())),

@@ -140,7 +140,8 @@ static std::string sourceOf(model::WeightOp weight, bool isDoubled) {
   if (weight.getBlockScale()) {
     os << " block_scale";
     int64_t parts = format ? format.getParts() : 1;
-    int64_t rows = weight.getType().getDimSize(0) / parts;
+    bool isOfExperts = weight.getType().getRank() == 3;
+    int64_t rows = weight.getType().getDimSize(isOfExperts) / parts;
     if (parts > 1 && !format.hasGroups() && rows % kScaleRows != 0) {
       os << " apart " << rows;
     }
@@ -179,9 +180,13 @@ static BufferType weightAs(Lowering &in, model::WeightOp op) {
   if (!isScale) {
     return in.storedAs(type, {});
   }
-  int64_t rows = type.getDimSize(0), parts = format.getParts();
+  bool isOfExperts = type.getRank() == 3;
+  int64_t rows = type.getDimSize(isOfExperts), parts = format.getParts();
   rows = parts > 1 ? parts * llvm::alignTo(rows / parts, kScaleRows) : rows;
-  return in.storedAs(type.clone({rows, type.getDimSize(1)}),
+  if (isOfExperts) {
+    rows = type.getDimSize(0) * llvm::alignTo(rows, kScaleRows);
+  }
+  return in.storedAs(type.clone({rows, type.getShape().back()}),
                      format.getNumbers());
 }
 

@@ -60,14 +60,17 @@ Value Lowering::scaleGroups(Value rows) {
   return groups;
 }
 
+Value Lowering::fresh(RankedTensorType type, Value rows, Type scaled) {
+  BufferType stored = storedAs(type, scaled);
+  return plan.workspace(stored.getRank() == 3 ? scaleGroups(rows) : rows,
+                        stored.getShape().drop_front(), stored.getElementType(),
+                        stored.getPacked());
+}
+
 void Lowering::bind(Value result, Value rows, Type scaled) {
   Value buffer = wanted.lookup(result);
   if (!buffer) {
-    BufferType type =
-        storedAs(cast<RankedTensorType>(result.getType()), scaled);
-    buffer = plan.workspace(type.getRank() == 3 ? scaleGroups(rows) : rows,
-                            type.getShape().drop_front(), type.getElementType(),
-                            type.getPacked());
+    buffer = fresh(cast<RankedTensorType>(result.getType()), rows, scaled);
   }
   storage[result] = {buffer, rows, {}};
 }

@@ -46,6 +46,9 @@ struct Lowering {
   /// such numbers: words.
   schedule::BufferType storedAs(mlir::RankedTensorType type,
                                 mlir::Type scaled) const;
+  /// Workspace for such a value.
+  mlir::Value fresh(mlir::RankedTensorType type, mlir::Value rows,
+                    mlir::Type scaled = {});
   /// Has a result in the buffer that an op must write it to: that of the
   /// carried value which it replaces, of an output, or fresh workspace.
   void bind(mlir::Value result, mlir::Value rows, mlir::Type scaled = {});
@@ -101,6 +104,7 @@ mlir::LogicalResult lower(Lowering &in, model::AttentionOp op);
 mlir::LogicalResult lower(Lowering &in, model::CacheOp op);
 mlir::LogicalResult lower(Lowering &in, model::ConcatOp op);
 mlir::LogicalResult lower(Lowering &in, model::EmbedOp op);
+mlir::LogicalResult lower(Lowering &in, model::ExpertsOp op);
 mlir::LogicalResult lower(Lowering &in, model::GateOp op);
 mlir::LogicalResult lower(Lowering &in, model::GatherRowsOp op);
 mlir::LogicalResult lower(Lowering &in, model::JoinedOp op);
@@ -113,6 +117,7 @@ mlir::LogicalResult lower(Lowering &in, model::NormOp op);
 mlir::LogicalResult lower(Lowering &in, model::QuantiseOp op);
 mlir::LogicalResult lower(Lowering &in, model::ReturnOp op);
 mlir::LogicalResult lower(Lowering &in, model::RopeAppendOp op);
+mlir::LogicalResult lower(Lowering &in, model::RouteOp op);
 mlir::LogicalResult lower(Lowering &in, model::SampleOp op);
 mlir::LogicalResult lower(Lowering &in, model::ScatterRowsOp op);
 mlir::LogicalResult lower(Lowering &in, model::SwigluOp op);

@@ -43,6 +43,10 @@ static StringRef missingOf(model::AttentionOp op) {
                                : "";
 }
 
+static StringRef missingOf(model::ExpertsOp op) {
+  return op.getGateUpTensorScale() ? "experts with second scales" : "";
+}
+
 static StringRef missingOf(model::LayersOp op) {
   return op.getStep() > 1 ? "layers of several kinds in turn" : "";
 }
@@ -58,8 +62,7 @@ static StringRef missingOf(Operation *op) {
   return llvm::TypeSwitch<Operation *, StringRef>(op)
       .Case<model::NormOp, model::RopeOp, model::AttentionOp, model::LayersOp>(
           [](auto known) { return missingOf(known); })
-      .Case([](model::RouteOp) { return "the choice of experts"; })
-      .Case([](model::ExpertsOp) { return "experts"; })
+      .Case([](model::ExpertsOp experts) { return missingOf(experts); })
       .Default([](Operation *) { return StringRef(); });
 }
 
