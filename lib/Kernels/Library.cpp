@@ -130,10 +130,10 @@ FlatSymbolRefAttr Library::norm(const NormShape &shape) {
   });
 }
 
-FlatSymbolRefAttr Library::quantise(QuantiseShape shape) {
+FlatSymbolRefAttr Library::quantise(QuantiseShape shape, Range rows) {
   const LinearCut *cut = tiling.options.cut;
   shape.knowsScales = cut && cut->knowsScales;
-  Wanted quantise = {nameOf(shape), "quantise" + identityOf(shape)};
+  Wanted quantise = {nameOf(shape), "quantise" + identityOf(shape, rows)};
   return once(quantise, [&](const Label &label) {
     bool isBlocks = static_cast<bool>(shape.scales);
     auto build = isBlocks ? buildQuantiseBlocks : buildQuantise;
@@ -141,7 +141,7 @@ FlatSymbolRefAttr Library::quantise(QuantiseShape shape) {
           isBlocks
               ? tiling.blocksOfRow(shape.columns, shape.scales, shape.result)
               : tiling.chunkedRow(shape.columns),
-          allRows());
+          rows);
   });
 }
 

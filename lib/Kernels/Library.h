@@ -43,7 +43,10 @@ public:
          llvm::ArrayRef<Range> ranges);
 
   mlir::FlatSymbolRefAttr norm(const NormShape &shape);
-  mlir::FlatSymbolRefAttr quantise(QuantiseShape shape);
+  mlir::FlatSymbolRefAttr quantise(const QuantiseShape &shape) {
+    return quantise(shape, allRows());
+  }
+  mlir::FlatSymbolRefAttr quantise(QuantiseShape shape, Range rows);
   mlir::FlatSymbolRefAttr elementwise(const ElementwiseShape &shape);
   mlir::FlatSymbolRefAttr gather(const GatherShape &shape);
   /// Kernels that together serve all ranges of rows, in their order. Fails,

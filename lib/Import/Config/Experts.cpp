@@ -92,7 +92,10 @@ static void readSparseLayers(TableReader &config, DecoderShape &shape) {
 void modelc::readQwenExperts(TableReader &config,
                              const Architecture &architecture,
                              DecoderShape &shape) {
-  ExpertsShape experts = readCounts(config, "num_experts", architecture);
+  // transformers 5 saves the count by the name that other families have.
+  const StringRef saved = "num_local_experts";
+  ExpertsShape experts = readCounts(
+      config, config.has(saved) ? saved : "num_experts", architecture);
   readWidth(config, architecture, experts);
   readRenormalisation(config, architecture, 0, experts);
   if (architecture.experts.shared > 0) {

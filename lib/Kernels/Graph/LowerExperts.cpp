@@ -22,6 +22,8 @@ using namespace modelc::kernels;
 using modelc::schedule::numberType;
 
 static constexpr int64_t kDynamic = ShapedType::kDynamic;
+/// Rows that one expert has side by side, at most.
+static constexpr int64_t kMostTileRows = 128;
 
 namespace {
 /// Rows of slots in the numbers that a product reads.
@@ -194,7 +196,10 @@ LogicalResult SlotLaunches::quantise(SlotNumbers &x, int64_t columns,
     arguments.push_back({tailsOf("out"), narrow.numbers});
   }
   arguments.append({{"scale", narrow.scale}, {"m", rows}});
-  in.plan.launch(in.library.quantise(shape), arguments,
+  // Of tiles of any size.
+  Range any = {1, in.library.allRows().maximum * slots.topK +
+                      slots.experts * kMostTileRows};
+  in.plan.launch(in.library.quantise(shape, any), arguments,
                  (name + "_quantise").str());
   drop(x);
   x = narrow;
@@ -318,9 +323,10 @@ LogicalResult SlotLaunches::launch() {
 /// Rows of a tile: the mean of an expert's at the end of a range, so that its
 /// weights are read once or twice and few rows are filling.
 static int64_t tileRowsFor(Range tokens, int64_t topK, int64_t experts) {
-  constexpr int64_t kFewest = 16, kMost = 128;
+  constexpr int64_t kFewest = 16;
   int64_t mean = tokens.maximum * topK / experts;
-  return std::clamp<int64_t>(llvm::bit_floor<uint64_t>(mean), kFewest, kMost);
+  return std::clamp<int64_t>(llvm::bit_floor<uint64_t>(mean), kFewest,
+                             kMostTileRows);
 }
 
 LogicalResult kernels::lower(Lowering &in, model::ExpertsOp op) {
