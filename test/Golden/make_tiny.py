@@ -89,12 +89,12 @@ def make_mixtral():
 
 
 def make_qwen3_moe():
-    """Two of eight experts, their weights as they are; a layer without."""
+    """Two of eight experts, their weights as they are."""
     return Qwen3MoeForCausalLM(Qwen3MoeConfig(
         hidden_size=64, intermediate_size=128, moe_intermediate_size=32,
-        num_hidden_layers=3, num_attention_heads=2, num_key_value_heads=1, head_dim=64,
+        num_hidden_layers=2, num_attention_heads=2, num_key_value_heads=1, head_dim=64,
         rms_norm_eps=1e-6, num_experts=8, num_experts_per_tok=2, norm_topk_prob=False,
-        mlp_only_layers=[0], rope_theta=1000000.0,
+        rope_theta=1000000.0,
         architectures=["Qwen3MoeForCausalLM"], **SHARED))
 
 
