@@ -87,10 +87,17 @@ ParseResult GraphOp::parse(OpAsmParser &parser, OperationState &result) {
                       function_interface_impl::VariadicFlag, std::string &) {
     return builder.getFunctionType(arguments, results);
   };
-  return function_interface_impl::parseFunctionOp(
-      parser, result, /*allowVariadic=*/false,
-      getFunctionTypeAttrName(result.name), buildType,
-      getArgAttrsAttrName(result.name), getResAttrsAttrName(result.name));
+  SMLoc where = parser.getCurrentLocation();
+  if (function_interface_impl::parseFunctionOp(
+          parser, result, /*allowVariadic=*/false,
+          getFunctionTypeAttrName(result.name), buildType,
+          getArgAttrsAttrName(result.name), getResAttrsAttrName(result.name))) {
+    return failure();
+  }
+  // One of another kind than the op's own would be left out without a word.
+  return result.name.verifyInherentAttrs(result.attributes, [&] {
+    return parser.emitError(where) << "'" << result.name << "' op ";
+  });
 }
 
 void GraphOp::print(OpAsmPrinter &printer) {

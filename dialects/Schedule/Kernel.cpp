@@ -2,6 +2,8 @@
 
 #include "dialects/Schedule/Schedule.h"
 
+#include "dialects/Schedule/Parse.h"
+
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -121,6 +123,17 @@ SmallVector<SizeDemand> KernelOp::getDemands() {
 // Text
 //===----------------------------------------------------------------------===//
 
+ParseResult schedule::parseOwnAttributes(OpAsmParser &parser,
+                                         OperationState &result) {
+  SMLoc where = parser.getCurrentLocation();
+  if (parser.parseOptionalAttrDictWithKeyword(result.attributes)) {
+    return failure();
+  }
+  return result.name.verifyInherentAttrs(result.attributes, [&] {
+    return parser.emitError(where) << "'" << result.name << "' op ";
+  });
+}
+
 ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
   StringAttr name;
   SmallVector<OpAsmParser::Argument> arguments;
@@ -131,7 +144,7 @@ ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
                                /*allowType=*/true) ||
       parser.parseKeyword("guard") ||
       parser.parseAttribute(guard, "guard", result.attributes) ||
-      parser.parseOptionalAttrDictWithKeyword(result.attributes)) {
+      parseOwnAttributes(parser, result)) {
     return failure();
   }
   SmallVector<Type> types;

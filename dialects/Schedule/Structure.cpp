@@ -1,5 +1,7 @@
 #include "dialects/Schedule/Schedule.h"
 
+#include "dialects/Schedule/Parse.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 
@@ -93,7 +95,7 @@ ParseResult LoopOp::parse(OpAsmParser &parser, OperationState &result) {
       value.type = type;
     }
   }
-  if (parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
+  if (parseOwnAttributes(parser, result) ||
       parser.resolveOperands(lower, index, result.operands) ||
       parser.resolveOperands(upper, index, result.operands) ||
       parser.resolveOperands(steps, index, result.operands) ||

@@ -152,8 +152,11 @@ std::vector<Contradiction> contradictions(const Target &target) {
   Relations relations;
   relateExecution(target, relations);
   relateMemories(target, relations);
-  relations.expectAtMost(target.power.idle, "power.idle", target.power.tdp,
-                         "power.tdp");
+  const Power &power = target.power;
+  relations.expect(power.idle < power.tdp, {"power.idle", "power.tdp"},
+                   "below power.tdp, " + printNumber(power.tdp) +
+                       ", so that work has some",
+                   printNumber(power.idle));
   // A wave of no power of two fits no row: one mistake.
   if (relations.found.empty()) {
     relateRows(target, relations);

@@ -2,6 +2,7 @@
 #ifndef MODELC_HOST_SOURCE_H
 #define MODELC_HOST_SOURCE_H
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <sstream>
@@ -59,7 +60,7 @@ struct WeightSource {
   /// The names are those of a layer, and of an expert where there are some.
   WeightSource(const std::string &text, int64_t layer, int64_t expert = 0) {
     const size_t end = readParts(text, layer, expert);
-    std::istringstream words(text.substr(end));
+    std::istringstream words(text.substr(std::min(end, text.size())));
     for (std::string word; words >> word;) {
       isChannelScale |= word == "channel_scale";
       isBlockScale |= word == "block_scale";

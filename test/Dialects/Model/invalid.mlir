@@ -735,3 +735,10 @@ model.graph @other_result(%q: tensor<?x128xbf16>, %batch: !model.batch,
       !model.cache<kv_heads = 2, head_dim = 32, bf16> -> tensor<?x128xf32>
   model.return %y : tensor<?x128xf32>
 }
+
+// -----
+
+// expected-error@+1 {{'model.graph' op attribute 'mesh' failed to satisfy constraint}}
+model.graph @attribute(%x: tensor<?x64xbf16>) -> tensor<?x64xbf16> attributes {mesh = 5} {
+  model.return %x : tensor<?x64xbf16>
+}

@@ -611,3 +611,18 @@ schedule.kernel @distinct_tiles(%a: !schedule.buffer<64x64xbf16>, %m: index) gua
     %x = schedule.load %a[%c0, %c0] {distinct = "4"} : !schedule.buffer<64x64xbf16> -> !schedule.tile<64x64xbf16>
   }
 }
+
+// -----
+
+// expected-error@+1 {{'schedule.kernel' op attribute 'tensor_columns' failed to satisfy constraint}}
+schedule.kernel @attribute(%m: index) guard [] attributes {waves = 4 : i64, tensor_columns = "4"} {
+}
+
+// -----
+
+schedule.kernel @attribute(%m: index) guard [] attributes {waves = 4 : i64} {
+  %c0 = arith.constant 0 : index
+  // expected-error@+1 {{'schedule.loop' op attribute 'expect' failed to satisfy constraint}}
+  schedule.loop (%i) = (%c0) to (%m) on workgroups attributes {expect = 5} {
+  }
+}
