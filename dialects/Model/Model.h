@@ -142,6 +142,11 @@ namespace modelc::model {
 /// The op that makes a value; of a value of joined ops, the one of these.
 mlir::Operation *getMaker(mlir::Value value);
 
+/// Of layers that take turns, the place of the one whose tensor has that name:
+/// 0 of "{layer}", 1 of "{layer+1}"; none of a name without either.
+std::optional<int64_t> layerPlaceOf(llvm::StringRef name);
+std::optional<int64_t> layerPlaceOf(WeightOp weight);
+
 /// A short name of a weight, from its sources: "model.layers.{layer}.mlp.
 /// gate_proj.weight" and "...up_proj.weight" give "mlp_gate_up".
 std::string getShortName(WeightOp weight);

@@ -272,7 +272,8 @@ def Model_CacheOp : Model_Op<"cache",
     [HasParent<"LayersOp">, Pure, AttrSizedOperandSegments]> {
   let summary = "the KV cache of this layer, as earlier steps left it";
   let description = [{
-    A layer has one. `model.append` writes to it. Of an 8-bit cache `k_scale` and
+    A layer has one; of layers that take turns, `layer` N says that it is that of
+    `{layer+N}`. `model.append` writes to it. Of an 8-bit cache `k_scale` and
     `v_scale` are the scales, one number each for the layer: what is stored is
     key / k_scale and value / v_scale, rounded to nearest even and saturated.
 
@@ -290,14 +291,16 @@ def Model_CacheOp : Model_Op<"cache",
     }
     ```
   }];
-  let arguments = (ins Optional<Model_Scales>:$k_scale,
-      Optional<Model_Scales>:$v_scale);
+  let arguments = (ins
+      ConfinedAttr<DefaultValuedAttr<I64Attr, "0">, [IntNonNegative]>:$layer,
+      Optional<Model_Scales>:$k_scale, Optional<Model_Scales>:$v_scale);
   let results = (outs Model_CacheType:$result);
-  let builders = [OpBuilder<(ins "::mlir::Type":$type), [{
-    build($_builder, $_state, type, ::mlir::Value(), ::mlir::Value());
+  let builders = [OpBuilder<(ins "::mlir::Type":$type, "int64_t":$layer), [{
+    build($_builder, $_state, type, static_cast<uint64_t>(layer),
+          ::mlir::Value(), ::mlir::Value());
   }]>];
   let assemblyFormat = [{
-    (`scaled` $k_scale^ `,` $v_scale)? attr-dict `:` qualified(type($result))
+    (`layer` $layer^)? (`scaled` $k_scale^ `,` $v_scale)? attr-dict `:` qualified(type($result))
     (`,` type($k_scale)^ `,` type($v_scale))?
   }];
   let hasVerifier = 1;

@@ -7,6 +7,27 @@
 using namespace mlir;
 using namespace modelc::model;
 
+std::optional<int64_t> modelc::model::layerPlaceOf(StringRef name) {
+  int64_t place = 0;
+  StringRef rest = name.substr(name.find("{layer"));
+  if (!rest.consume_front("{layer") ||
+      (rest.consume_front("+") && rest.consumeInteger(10, place)) ||
+      !rest.starts_with("}")) {
+    return std::nullopt;
+  }
+  return place;
+}
+
+std::optional<int64_t> modelc::model::layerPlaceOf(WeightOp weight) {
+  for (SourceAttr source : weight.getSources()) {
+    if (std::optional<int64_t> place =
+            layerPlaceOf(source.getName().getValue())) {
+      return place;
+    }
+  }
+  return std::nullopt;
+}
+
 /// The words of a tensor's name that say what it is: without the number of the
 /// layer and all before it, without "weight", without "_proj".
 static SmallVector<StringRef> significantWords(StringRef source) {

@@ -150,13 +150,21 @@ LogicalResult LayersOp::verifyRegions() {
     return getYield().emitOpError("expected to yield the carried values, ")
            << carried << ", got " << getYield().getOperandTypes();
   }
-  auto caches = getBody().getOps<CacheOp>();
-  if (std::distance(caches.begin(), caches.end()) > int64_t(getStep())) {
-    InFlightDiagnostic error =
-        (*std::next(caches.begin(), getStep()))
-            .emitOpError("expected one cache in a layer, got a second");
-    error.attachNote((*caches.begin()).getLoc()) << "the first is here";
-    return error;
+  SmallVector<CacheOp> caches(getStep());
+  for (CacheOp cache : getBody().getOps<CacheOp>()) {
+    if (cache.getLayer() >= getStep()) {
+      return cache.emitOpError("expected the number of one of ")
+             << getStep() << " layers that take turns, got "
+             << cache.getLayer();
+    }
+    CacheOp &first = caches[cache.getLayer()];
+    if (first) {
+      InFlightDiagnostic error =
+          cache.emitOpError("expected one cache in a layer, got a second");
+      error.attachNote(first.getLoc()) << "the first is here";
+      return error;
+    }
+    first = cache;
   }
   return success();
 }
@@ -306,8 +314,13 @@ LogicalResult WeightOp::verify() {
            << getType();
   }
   for (SourceAttr source : getSources()) {
-    if (failed(verifyName(*this, source.getName().getValue()))) {
+    StringRef name = source.getName().getValue();
+    if (failed(verifyName(*this, name))) {
       return failure();
+    }
+    if (layerPlaceOf(name) != layerPlaceOf(*this)) {
+      return emitOpError("expected tensors of one layer in a weight, got ")
+             << getSources().begin()->getName() << " and " << source.getName();
     }
     if (source.getPadding() > 0 &&
         (getType().getRank() == 0 ||

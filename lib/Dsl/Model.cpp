@@ -161,12 +161,21 @@ Value Model::rope(Value x, const RopeOptions &options, Where where) {
   return op;
 }
 
+/// That of the layer whose weights were stated last.
+Value Model::cache(model::CacheType type, Location loc) {
+  int64_t layer = 0;
+  for (auto weight : builder.getBlock()->getOps<model::WeightOp>()) {
+    layer = model::layerPlaceOf(weight).value_or(layer);
+  }
+  return model::CacheOp::create(builder, loc, type, layer);
+}
+
 Value Model::attention(Value q, Value k, Value v,
                        const AttentionOptions &options, Where where) {
   Location loc = where.in(builder.getContext());
   auto type = model::CacheType::get(builder.getContext(), options.kvHeads,
                                     options.headDim, elementType, /*page=*/0);
-  Value cache = model::CacheOp::create(builder, loc, type);
+  Value cache = this->cache(type, loc);
   cache = model::AppendOp::create(builder, loc, type, k, v, cache, batch);
   auto op =
       model::AttentionOp::create(builder, loc, q, cache, batch, options.sink);
@@ -191,7 +200,7 @@ Value Model::latentAttention(Value q, Value kv, Value expand,
                                     elementType, /*page=*/0, shape.rank);
   const int64_t heads = cast<RankedTensorType>(q.getType()).getDimSize(1) /
                         (shape.keyDim + shape.ropeDim);
-  Value cache = model::CacheOp::create(builder, loc, type);
+  Value cache = this->cache(type, loc);
   cache = model::LatentAppendOp::create(builder, loc, type, kv, cache, batch);
   return model::LatentAttentionOp::create(
       builder, loc, withColumns(q, heads * shape.valueDim), q, expand, cache,

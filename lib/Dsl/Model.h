@@ -248,6 +248,8 @@ public:
 private:
   /// The type of `rows` with another number of columns.
   mlir::RankedTensorType withColumns(Value rows, int64_t columns);
+  /// The cache of the layer that is being built.
+  Value cache(model::CacheType type, mlir::Location loc);
 
   mlir::OpBuilder builder;
   mlir::OwningOpRef<mlir::ModuleOp> module;

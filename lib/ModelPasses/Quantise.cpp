@@ -85,7 +85,9 @@ static Value makeScaleBeside(OpBuilder &builder, model::CacheOp cache,
         model::SourceAttr::get(builder.getContext(), source.str()));
   };
   if (projection.empty()) {
-    add("layers.{layer}." + name);
+    int64_t place = cache.getLayer();
+    add("layers.{layer" + (place ? "+" + std::to_string(place) : "") + "}." +
+        name);
   } else {
     add(projection.rsplit('.').first + "." + name);
     add(projection + "." + name);

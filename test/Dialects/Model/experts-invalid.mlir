@@ -234,6 +234,36 @@ model.graph @concat(%x: tensor<?x64xbf16>) {
 
 // -----
 
+model.graph @odd_pair(%x: tensor<?x64xbf16>, %batch: !model.batch) {
+  // expected-error@+1 {{expected 'interleaved' pairs from an even column of heads of even size, got column 3 of 32}}
+  %y = model.rope %x, %batch head_dim 32 rotated 16 first 3 interleaved theta 1.0e4 : tensor<?x64xbf16>
+  model.return
+}
+
+// -----
+
+model.graph @two_layers(%x: tensor<?x64xbf16>) {
+  %y = model.layers 3 step 2 carry (%h = %x : tensor<?x64xbf16>) {
+    // expected-error@+1 {{expected tensors of one layer in a weight, got "layers.{layer}.norm" and "layers.{layer+1}.norm"}}
+    %a = model.weight ["layers.{layer}.norm", "layers.{layer+1}.norm"] : tensor<64xbf16>
+    model.yield %h : tensor<?x64xbf16>
+  }
+  model.return
+}
+
+// -----
+
+model.graph @third_cache(%x: tensor<?x64xbf16>) {
+  %y = model.layers 3 step 2 carry (%h = %x : tensor<?x64xbf16>) {
+    // expected-error@+1 {{expected the number of one of 2 layers that take turns, got 2}}
+    %a = model.cache layer 2 : !model.cache<kv_heads = 2, head_dim = 32, bf16>
+    model.yield %h : tensor<?x64xbf16>
+  }
+  model.return
+}
+
+// -----
+
 model.graph @third(%x: tensor<?x64xbf16>) {
   %y = model.layers 3 step 2 carry (%h = %x : tensor<?x64xbf16>) {
     // expected-error@+1 {{expected '{layer}' and '{expert}' as the only placeholders in the name of a tensor, got 'layers.{layer+2}.norm'}}

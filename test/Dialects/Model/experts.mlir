@@ -72,7 +72,7 @@ model.graph @kinds(%x: tensor<?x64xbf16>, %batch: !model.batch, %g: tensor<?x1xf
     %n = model.norm %h, %a eps 1.0e-5 head_dim 32 one_plus
         : tensor<?x64xbf16>, tensor<32xbf16> -> tensor<?x64xbf16>
     %near = model.cache : !model.cache<kv_heads = 2, head_dim = 32, bf16>
-    %all = model.cache : !model.cache<kv_heads = 1, head_dim = 64, bf16>
+    %all = model.cache layer 1 : !model.cache<kv_heads = 1, head_dim = 64, bf16>
     %s = model.weight ["layers.{layer+1}.sinks"] : tensor<2xbf16>
     // CHECK: model.attention %{{.*}} sink %{{.*}} window 128 scale 2.500000e-01 soft_cap 5.000000e+01 :
     %m = model.attention %n, %near, %batch sink %s window 128 scale 0.25 soft_cap 50.0
