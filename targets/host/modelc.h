@@ -82,7 +82,8 @@ enum mc_role {
 };
 
 /* One tensor of a plan, or `count` alike: one for each layer of a weight or a
- * cache. They are tensors[first] and on. */
+ * cache. They are tensors[first] and on, of layer first_layer, of the one
+ * layer_step further, and so on. */
 typedef struct mc_binding {
   const char *name;
   int32_t role;       /* mc_role */
@@ -92,6 +93,8 @@ typedef struct mc_binding {
   int64_t shape[6]; /* MC_ANY: a size of the run */
   int32_t first;
   int32_t count;
+  int32_t first_layer;
+  int32_t layer_step; /* 0: of no layer */
 } mc_binding;
 
 /* Gives a whole tensor of the checkpoint by its name, row-major in host memory,
@@ -106,6 +109,10 @@ typedef int (*mc_read)(void *context, const char *name, mc_tensor *tensor);
  * Needs no device. */
 int modelc_prepare(const mc_binding *weight, int64_t layer, int rank,
                    mc_read read, void *context, void *out);
+
+/* Makes one table of a plan, the binding of a constant, in host memory at
+ * `out`. Needs no device. */
+int modelc_fill(const mc_binding *constant, void *out);
 
 /* Loads the binaries of `folder`, the one that holds manifest.json, for the
  * current device. Call it once on each device before anything else. */

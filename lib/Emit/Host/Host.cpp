@@ -113,9 +113,8 @@ static void printIncludes(llvm::raw_ostream &os, const HostModule &kernels,
   }
   os << "#else\n"
      << cInclude("driver_" + target.identity.language + ".h")
-     << "#endif\n#include \"library.h\"\n#include \"prepare.h\"\n\nusing "
-        "namespace "
-        "modelc_host;\n";
+     << "#endif\n#include \"library.h\"\n#include \"prepare.h\"\n#include "
+        "\"tables.h\"\n\nusing namespace modelc_host;\n";
 }
 
 static FailureOr<std::string> sourceText(const HostModule &kernels,
@@ -142,6 +141,8 @@ static FailureOr<std::string> sourceText(const HostModule &kernels,
         "                   mc_read read, void *context, void *out) {\n  "
         "return "
         "prepare(weight, layer, rank, read, context, out);\n}\n"
+        "int modelc_fill(const mc_binding *constant, void *out) {\n  return "
+        "fillTable(constant, out);\n}\n"
         "void modelc_close() { "
         "modelc_host::closeAll(); "
         "}\nconst char *modelc_last_error() { return modelc_host::lastError; "

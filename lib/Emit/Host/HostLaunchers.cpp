@@ -39,7 +39,8 @@ void modelc::printBinding(llvm::raw_ostream &os, const BindingText &binding) {
   os << "    {" << cString(binding.name) << ", " << binding.role << ", "
      << (binding.source.empty() ? "nullptr" : cString(binding.source)) << ", "
      << binding.type << ", " << shape.size() << ", {" << llvm::join(shape, ", ")
-     << "}, " << binding.first << ", " << binding.count << "},\n";
+     << "}, " << binding.first << ", " << binding.count << ", "
+     << binding.firstLayer << ", " << binding.layerStep << "},\n";
 }
 
 std::string modelc::peerTable(StringRef name) {

@@ -53,23 +53,37 @@ static std::string wishFor(AllocOp op) {
                                                 : source.split(' ').first.str();
 }
 
-/// The loop whose index a buffer takes as its layer, with constant trips.
-static FailureOr<std::pair<int64_t, int64_t>> layersOf(AllocOp op,
-                                                       Value layer) {
-  auto index = dyn_cast<BlockArgument>(layer);
-  auto loop =
-      index ? dyn_cast<LoopOp>(index.getOwner()->getParentOp()) : LoopOp();
-  APInt first, last;
+/// Sets the layers of a buffer: `layer` is the index of a loop with constant
+/// trips, or that and a constant.
+static LogicalResult setLayers(HostBuffer &buffer, Value layer) {
+  APInt place(64, 0), first, last, step(64, 1);
+  Value index = layer;
+  if (auto sum = layer.getDefiningOp<arith::AddIOp>();
+      sum && matchPattern(sum.getRhs(), m_ConstantInt(&place))) {
+    index = sum.getLhs();
+  }
+  auto argument = dyn_cast<BlockArgument>(index);
+  auto loop = argument ? dyn_cast<LoopOp>(argument.getOwner()->getParentOp())
+                       : LoopOp();
   if (!loop ||
-      !matchPattern(loop.getLowerBounds()[index.getArgNumber()],
+      !matchPattern(loop.getLowerBounds()[argument.getArgNumber()],
                     m_ConstantInt(&first)) ||
-      !matchPattern(loop.getUpperBounds()[index.getArgNumber()],
-                    m_ConstantInt(&last))) {
-    return op.emitOpError("expected the index of a loop with constant bounds "
-                          "as layer, got ")
+      !matchPattern(loop.getUpperBounds()[argument.getArgNumber()],
+                    m_ConstantInt(&last)) ||
+      (!loop.getSteps().empty() &&
+       !matchPattern(loop.getSteps()[argument.getArgNumber()],
+                     m_ConstantInt(&step)))) {
+    return buffer.op.emitOpError("expected the index of a loop with constant "
+                                 "bounds as layer, got ")
            << layer;
   }
-  return std::make_pair(first.getSExtValue(), last.getSExtValue());
+  buffer.layer = index;
+  buffer.layerStep = step.getSExtValue();
+  buffer.firstIndex = first.getSExtValue();
+  buffer.firstLayer = buffer.firstIndex + place.getSExtValue();
+  buffer.count = llvm::divideCeil(last.getSExtValue() - buffer.firstIndex,
+                                  buffer.layerStep);
+  return success();
 }
 
 /// How many devices share the plan.
@@ -89,14 +103,9 @@ static LogicalResult bind(HostBuffer &buffer, HostPlan &plan) {
            << dynamic << " extents and 6 dimensions";
   }
   buffer.first = plan.tensorCount;
-  if (static_cast<int64_t>(op.getSizes().size()) == dynamic + 1) {
-    buffer.layer = op.getSizes().back();
-    FailureOr<std::pair<int64_t, int64_t>> layers = layersOf(op, buffer.layer);
-    if (failed(layers)) {
-      return failure();
-    }
-    buffer.firstLayer = layers->first;
-    buffer.count = layers->second - layers->first;
+  if (static_cast<int64_t>(op.getSizes().size()) == dynamic + 1 &&
+      failed(setLayers(buffer, op.getSizes().back()))) {
+    return failure();
   }
   if (buffer.role == StorageRole::Peer && buffer.layer) {
     return op.emitOpError("expected one peer buffer for all layers");

@@ -23,8 +23,10 @@ struct HostBuffer {
   /// alike there are (one for each layer). A peer buffer is followed by the
   /// table of its addresses on all devices.
   int64_t first = 0, count = 1;
-  mlir::Value layer;      ///< index of the layer, or null
-  int64_t firstLayer = 0; ///< that `first` is for
+  mlir::Value layer; ///< index of the loop over layers, or null
+  /// Index and layer that `first` is for, and what is added to both for the
+  /// next one; 0: of no layer.
+  int64_t firstIndex = 0, firstLayer = 0, layerStep = 0;
 
   /// The extents, those that the plan fixes included; below 0: of the run.
   llvm::SmallVector<int64_t> shape() const;

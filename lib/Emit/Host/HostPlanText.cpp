@@ -61,12 +61,16 @@ LogicalResult PlanPrinter::printAlloc(AllocOp op) {
   }
   std::string index = std::to_string(buffer.first);
   if (buffer.layer) {
-    FailureOr<std::string> number = sizes.text(buffer.layer, kSizeSum);
+    FailureOr<std::string> number = sizes.text(buffer.layer, kSizeProduct);
     if (failed(number)) {
       return failure();
     }
-    int64_t base = buffer.first - buffer.firstLayer;
+    // In steps the index is a multiple of one and always the same rest.
+    int64_t base = buffer.first - buffer.firstIndex / buffer.layerStep;
     index = base == 0 ? *number : std::to_string(base) + " + " + *number;
+    if (buffer.layerStep > 1) {
+      index += " / " + std::to_string(buffer.layerStep);
+    }
   }
   os << pad() << "const Buffer " << buffer.name << " = tensors[" << index
      << "];\n";
@@ -222,9 +226,10 @@ static void printBindings(llvm::raw_ostream &os, const HostPlan &plan) {
   os << "\nconst mc_binding " << plan.name << "_bindings[] = {\n";
   for (const HostBuffer &buffer : plan.bindings) {
     SmallVector<int64_t> shape = buffer.shape();
-    printBinding(os, {buffer.name, roleText(buffer.role), buffer.source(),
-                      hostType(buffer.type().getElementType()), shape,
-                      buffer.first, buffer.count});
+    printBinding(os,
+                 {buffer.name, roleText(buffer.role), buffer.source(),
+                  hostType(buffer.type().getElementType()), shape, buffer.first,
+                  buffer.count, buffer.firstLayer, buffer.layerStep});
     if (buffer.role == StorageRole::Peer) {
       printPeerTable(os, buffer.name, plan.ranks, buffer.first + 1);
     }

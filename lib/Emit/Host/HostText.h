@@ -35,6 +35,7 @@ struct BindingText {
   std::string name, role, source, type;
   llvm::ArrayRef<int64_t> shape;
   int64_t first = 0, count = 1;
+  int64_t firstLayer = 0, layerStep = 0; ///< 0: of no layer
 };
 void printBinding(llvm::raw_ostream &os, const BindingText &binding);
 

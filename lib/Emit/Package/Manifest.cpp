@@ -220,6 +220,9 @@ static void writeBinding(OStream &json, const HostBuffer &buffer) {
     writeOrder(json, buffer);
     if (buffer.layer) {
       json.attribute("first_layer", buffer.firstLayer);
+      if (buffer.layerStep > 1) {
+        json.attribute("layer_step", buffer.layerStep);
+      }
     }
     if (buffer.role == StorageRole::Peer) {
       json.attribute("table", buffer.first + 1);
@@ -267,6 +270,9 @@ static void writeSteps(OStream &json, const HostPlan &plan,
         Value condition = conditionOf(loop.getLowerBounds()[0], upper);
         json.attribute(condition ? "if" : "loop",
                        argumentText(plan, condition ? condition : upper));
+        if (!loop.getSteps().empty()) {
+          json.attribute("by", argumentText(plan, loop.getSteps()[0]));
+        }
         json.attributeArray("steps", [&] {
           writeSteps(json, inner, kernels, loop.getBody().front());
         });

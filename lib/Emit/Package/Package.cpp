@@ -17,15 +17,15 @@ using namespace modelc::schedule;
 /// Headers of the host library that do not depend on the compilation; the
 /// driver's is named by the target's language.
 static constexpr StringLiteral kHostHeaders[] = {
-    "modelc.h",     "launch.h",         "library.h", "open.h",
-    "collective.h", "numbers.h",        "groups.h",  "source.h",
-    "cut.h",        "blocks.h",         "view.h",    "preparation.h",
-    "prepare.h",    "driver_emulator.h"};
+    "modelc.h",  "launch.h",      "library.h", "open.h",   "collective.h",
+    "numbers.h", "groups.h",      "source.h",  "cut.h",    "blocks.h",
+    "view.h",    "preparation.h", "prepare.h", "tables.h", "driver_emulator.h"};
 
 /// What prepares weights for hosts in Python.
 static constexpr StringLiteral kPythonFiles[] = {
     "prepack/__init__.py", "prepack/checkpoint.py",  "prepack/few_bits.py",
-    "prepack/manifest.py", "prepack/preparation.py", "prepack/view.py"};
+    "prepack/manifest.py", "prepack/preparation.py", "prepack/tables.py",
+    "prepack/view.py"};
 
 /// Kernels include this folder only where they run on the CPU.
 static constexpr StringLiteral kEmulatorFolder = "emulator/";

@@ -179,19 +179,4 @@ private:
   std::map<std::string, std::vector<uint16_t>> weights;
 };
 
-/// "rope head_dim D theta T": [position, cosines then sines, D / 2].
-inline void fillRope(const std::string &source, const mc_tensor &table) {
-  double theta = std::stod(source.substr(source.find("theta ") + 6));
-  int64_t half = table.shape[2];
-  float *values = static_cast<float *>(table.data);
-  for (int64_t position = 0; position < table.shape[0]; ++position) {
-    for (int64_t i = 0; i < half; ++i) {
-      double angle =
-          double(position) * std::pow(theta, -double(i) / double(half));
-      values[position * 2 * half + i] = float(std::cos(angle));
-      values[position * 2 * half + half + i] = float(std::sin(angle));
-    }
-  }
-}
-
 #endif // TEST_ENDTOEND_INPUTS_GOLDEN_H

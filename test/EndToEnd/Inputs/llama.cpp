@@ -75,13 +75,14 @@ private:
   mc_tensor tensorOf(const mc_binding &binding, int j, int rank,
                      int64_t tokens) {
     std::string source = binding.source;
+    const int layer = binding.first_layer + j * binding.layer_step;
     std::string key = (binding.role == MC_PEER_TABLE ? "table " : "") + source +
-                      " " + std::to_string(j) + " " + std::to_string(rank);
+                      " " + std::to_string(layer) + " " + std::to_string(rank);
     mc_tensor &tensor = known[key];
     if (!tensor.data) {
       // Inputs and outputs have room for the longest step.
       tensor = makeTensor(binding.type, shapeOf(binding, kCacheRows));
-      fill(binding, source, j, rank, tensor);
+      fill(binding, source, layer, rank, tensor);
     }
     mc_tensor result = tensor;
     std::vector<int64_t> shape = shapeOf(binding, tokens);
@@ -106,13 +107,13 @@ private:
     return shape;
   }
 
-  void fill(const mc_binding &binding, const std::string &source, int j,
+  void fill(const mc_binding &binding, const std::string &source, int layer,
             int rank, const mc_tensor &tensor) {
     if (binding.role == MC_WEIGHT) {
-      require(modelc_prepare(&binding, j, rank, Checkpoint::read, &checkpoint,
-                             tensor.data));
+      require(modelc_prepare(&binding, layer, rank, Checkpoint::read,
+                             &checkpoint, tensor.data));
     } else if (binding.role == MC_CONSTANT) {
-      fillRope(source, tensor);
+      require(modelc_fill(&binding, tensor.data));
     } else if (binding.role == MC_CACHE) {
       // Nobody has written it: NaN, of these 8 bits too.
       std::memset(tensor.data, tensor.type == MC_F8E4M3FNUZ ? 0x80 : 0xFF,
