@@ -43,15 +43,23 @@ void RopeOp::build(OpBuilder &builder, OperationState &state, Value x,
 }
 
 /// Columns that are turned lie in the head; frequencies are stretched once.
-static LogicalResult verifyRotated(RopeOp op) {
+template <typename Op>
+static LogicalResult verifyRotated(Op op) {
   const int64_t head = op.getHeadDim(), rotated = op.getRotatedColumns();
   const int64_t end = static_cast<int64_t>(op.getFirst()) + rotated;
   if (rotated % 2 != 0) {
-    return op.emitOpError("expected an even 'rotated', got ") << rotated;
+    return op.emitOpError("expected an even ")
+           << (op.getRotated() ? "'rotated'" : "'head_dim'") << ", got "
+           << rotated;
   }
   if (end > head) {
     return op.emitOpError("expected to turn columns of heads of ")
            << head << ", got those up to " << end;
+  }
+  if (op.getInterleaved() && (op.getFirst() % 2 != 0 || head % 2 != 0)) {
+    return op.emitOpError("expected 'interleaved' pairs from an even column "
+                          "of heads of even size, got column ")
+           << op.getFirst() << " of " << head;
   }
   int ways = (op.getScaling() ? 1 : 0) + (op.getYarn() ? 1 : 0) +
              (op.getStretched() ? 1 : 0);
@@ -60,22 +68,19 @@ static LogicalResult verifyRotated(RopeOp op) {
                           "got ")
            << ways;
   }
-  return op.getStretched() ? verifyPositive(op, "stretched", *op.getStretched())
-                           : success();
+  if (op.getStretched() &&
+      failed(verifyPositive(op, "stretched", *op.getStretched()))) {
+    return failure();
+  }
+  return verifyRotation(op, op.getTheta(), op.getScaling());
 }
 
 LogicalResult RopeOp::verify() {
-  if (!getRotated() && getHeadDim() % 2 != 0) {
-    return emitOpError("expected an even 'head_dim', got ") << getHeadDim();
-  }
   if (columns(getX()) % getHeadDim() != 0) {
     return emitOpError("expected whole heads of ")
            << getHeadDim() << " columns, got " << columns(getX());
   }
-  if (failed(verifyRotated(*this))) {
-    return failure();
-  }
-  return verifyRotation(*this, getTheta(), getScaling());
+  return verifyRotated(*this);
 }
 
 /// Latent attention has ops of its own, and others a cache of values.
@@ -152,7 +157,7 @@ LogicalResult RopeAppendOp::verify() {
     return emitOpError("expected queries of ")
            << narrow << ", got " << elementType(getQ());
   }
-  if (failed(verifyRotation(*this, getTheta(), getScaling())) ||
+  if (failed(verifyRotated(*this)) ||
       failed(verifyQueryScale(*this, getQScale(), cache)) ||
       failed(verifyNorms(*this))) {
     return failure();

@@ -5,6 +5,22 @@
 
 include "dialects/Model/ModelStructure.td"
 
+/// How columns of heads are turned: arguments, and how they are written.
+class Model_TurnedColumns {
+  dag arguments = (ins F64Attr:$theta,
+      OptionalAttr<Model_Llama3ScalingAttr>:$scaling,
+      OptionalAttr<Model_YarnAttr>:$yarn, OptionalAttr<F64Attr>:$stretched,
+      OptionalAttr<Model_Positive>:$rotated,
+      ConfinedAttr<DefaultValuedAttr<I64Attr, "0">, [IntNonNegative]>:$first,
+      UnitAttr:$interleaved);
+  string format = [{
+    (`rotated` $rotated^)? (`first` $first^)? (`interleaved` $interleaved^)?
+    `theta` $theta (`scaling` $scaling^)? (`yarn` $yarn^)?
+    (`stretched` $stretched^)?
+  }];
+}
+def Model_Turned : Model_TurnedColumns;
+
 def Model_RopeOp : Model_Op<"rope",
     [Pure, Model_SharesColumns, AllTypesMatch<["x", "out"]>]> {
   let summary = "rotary position embedding";
@@ -32,27 +48,14 @@ def Model_RopeOp : Model_Op<"rope",
     }
     ```
   }];
-  let arguments = (ins Model_Rows:$x, Model_BatchType:$batch,
-      Model_Positive:$head_dim, F64Attr:$theta,
-      OptionalAttr<Model_Llama3ScalingAttr>:$scaling,
-      OptionalAttr<Model_YarnAttr>:$yarn, OptionalAttr<F64Attr>:$stretched,
-      OptionalAttr<Model_Positive>:$rotated,
-      ConfinedAttr<DefaultValuedAttr<I64Attr, "0">, [IntNonNegative]>:$first,
-      UnitAttr:$interleaved);
+  let arguments = !con((ins Model_Rows:$x, Model_BatchType:$batch,
+      Model_Positive:$head_dim), Model_Turned.arguments);
   let results = (outs Model_Rows:$out);
-  let assemblyFormat = [{
-    $x `,` $batch `head_dim` $head_dim (`rotated` $rotated^)? (`first` $first^)?
-    (`interleaved` $interleaved^)? `theta` $theta (`scaling` $scaling^)?
-    (`yarn` $yarn^)? (`stretched` $stretched^)? attr-dict `:` type($x)
-  }];
+  let assemblyFormat = !strconcat("$x `,` $batch `head_dim` $head_dim",
+      Model_Turned.format, "attr-dict `:` type($x)");
   let builders = [OpBuilder<(ins "::mlir::Value":$x, "::mlir::Value":$batch,
       "int64_t":$headDim, "double":$theta)>];
   let extraClassDeclaration = [{
-    /// Whether it turns whole heads in pairs of halves, by frequencies that are
-    /// stretched as those of a Llama 3 at most.
-    bool isPlain() {
-      return !getYarn() && !getStretched() && !getRotated() && !getInterleaved();
-    }
     /// Columns of each head that are turned.
     int64_t getRotatedColumns() {
       return static_cast<int64_t>(getRotated().value_or(getHeadDim()));
@@ -93,8 +96,8 @@ def Model_RopeAppendOp : Model_Op<"rope_append", [
   let summary = "rope of queries and keys, keys and values into the cache";
   let description = [{
     `qkv` holds side by side the columns of all query heads, of all key heads,
-    of all value heads. `q` is the queries, rotated as `model.rope` does; the keys,
-    rotated too, and the values are written as `model.append` does. `scaled`: `q`
+    of all value heads. `q` is the queries, rotated as `model.rope` with the same
+    words does; the keys, rotated too, and the values are written as `model.append` does. `scaled`: `q`
     is the numbers of 8 bits that `model.attention` would make of the queries with
     that scale. `normed`: heads of queries and keys are normed first, as
     `model.norm` does with `head_dim`, in f32 up to the rotated number.
@@ -128,20 +131,25 @@ def Model_RopeAppendOp : Model_Op<"rope_append", [
     }
     ```
   }];
-  let arguments = (ins Model_Rows:$qkv,
+  let arguments = !con((ins Model_Rows:$qkv,
       Arg<Model_CacheType, "", [MemWrite]>:$cache, Model_BatchType:$batch,
       Optional<Model_Scales>:$q_scale, Optional<Model_Vector>:$q_norm,
       Optional<Model_Vector>:$k_norm, OptionalAttr<F64Attr>:$eps,
-      UnitAttr:$one_plus, F64Attr:$theta,
-      OptionalAttr<Model_Llama3ScalingAttr>:$scaling);
+      UnitAttr:$one_plus), Model_Turned.arguments);
   let results = (outs Model_Rows:$q, Model_CacheType:$cacheOut);
-  let assemblyFormat = [{
+  let assemblyFormat = !strconcat([{
     $qkv `,` $cache `,` $batch (`scaled` $q_scale^)?
-    (`normed` $q_norm^ `,` $k_norm `eps` $eps)? (`one_plus` $one_plus^)? `theta` $theta
-    (`scaling` $scaling^)? attr-dict `:` type($qkv) `,` qualified(type($cache))
-    (`,` type($q_scale)^)? (`normed` type($q_norm)^ `,` type($k_norm))? `->` type($q)
-  }];
+    (`normed` $q_norm^ `,` $k_norm `eps` $eps)? (`one_plus` $one_plus^)?
+  }], Model_Turned.format, [{
+    attr-dict `:` type($qkv) `,` qualified(type($cache)) (`,` type($q_scale)^)?
+    (`normed` type($q_norm)^ `,` type($k_norm))? `->` type($q)
+  }]);
   let extraClassDeclaration = [{
+    int64_t getHeadDim() { return getCache().getType().getHeadDim(); }
+    /// Columns of each head that are turned.
+    int64_t getRotatedColumns() {
+      return static_cast<int64_t>(getRotated().value_or(getHeadDim()));
+    }
     /// Query heads on this rank.
     int64_t getHeads();
   }];

@@ -12,6 +12,19 @@
 
 namespace modelc::kernels {
 
+/// Which columns of a head RoPE turns, and in which pairs.
+struct Rotation {
+  int64_t columns = 0; ///< turned ones, from `first` on; 0: all
+  int64_t first = 0;
+  bool isInterleaved = false; ///< pairs (2 i, 2 i + 1), else of both halves
+};
+
+template <>
+inline constexpr auto kFields<Rotation> =
+    fieldsOf<Rotation>(Field{"rotated", &Rotation::columns},
+                       Field{"first", &Rotation::first},
+                       Field{"interleaved", &Rotation::isInterleaved});
+
 /// Heads of one device, and its cache: K is [rows, kvHeads, headDim], V [rows,
 /// kvHeads, valueDim], row = page * pageSize + slot. Latent: values are the
 /// first columns of the one key, and there is no V.
@@ -20,10 +33,15 @@ struct HeadShape {
   int64_t headDim = 0;  ///< of queries and keys
   int64_t valueDim = 0; ///< of values and results
   int64_t window = 0;   ///< keys that a query sees, its own with them; 0: all
+  int64_t chunk = 0;    ///< those of its own chunk of positions; 0: all
   /// Latent: of a head of q, the columns before those that meet a key's last
   /// ones; in their place others, in q_latent, meet its values. 0: not latent.
   int64_t keyDim = 0;
-  double scale = 0;             ///< of scores; 0: 1 / sqrt(headDim)
+  double scale = 0;   ///< of scores; 0: 1 / sqrt(headDim)
+  double softCap = 0; ///< a score x becomes softCap tanh(x / softCap); 0: not
+  bool isTempered = false;      ///< queries are times temperature[position]
+  mlir::Type sink = {};         ///< of one more score for each head; null: none
+  Rotation rotation = {};       ///< of kernels that turn queries and keys
   mlir::Type element = {};      ///< of queries and results
   mlir::Type cacheElement = {}; ///< 8 bits: over a scale, saturated
   /// What products multiply if not numbers of `element`: queries and keys, and
@@ -37,6 +55,7 @@ struct HeadShape {
   /// How the kernel that joins parts of keys quantises results: in blocks of
   /// whole words of scales of each head.
   std::optional<QuantiseShape> quantise = {};
+  bool seesAllKeys() const { return window == 0 && chunk == 0; }
   mlir::Type queryElement() const { return queries ? queries : element; }
   mlir::Type powerElement() const { return powers ? powers : element; }
   /// Columns of a key and of a value that are not multiplied as they are.
@@ -61,8 +80,12 @@ inline constexpr auto kFields<HeadShape> = fieldsOf<HeadShape>(
     Field{"heads", &HeadShape::heads}, Field{"kv_heads", &HeadShape::kvHeads},
     Field{"page", &HeadShape::pageSize}, Field{"head_dim", &HeadShape::headDim},
     Field{"value_dim", &HeadShape::valueDim},
-    Field{"window", &HeadShape::window}, Field{"key_dim", &HeadShape::keyDim},
-    Field{"scale", &HeadShape::scale}, Field{"element", &HeadShape::element},
+    Field{"window", &HeadShape::window}, Field{"chunk", &HeadShape::chunk},
+    Field{"key_dim", &HeadShape::keyDim}, Field{"scale", &HeadShape::scale},
+    Field{"soft_cap", &HeadShape::softCap},
+    Field{"tempered", &HeadShape::isTempered}, Field{"sink", &HeadShape::sink},
+    Field{"rotation", &HeadShape::rotation},
+    Field{"element", &HeadShape::element},
     Field{"cache", &HeadShape::cacheElement},
     Field{"query", &HeadShape::queries}, Field{"power", &HeadShape::powers},
     Field{"norm", &HeadShape::normWeight},
@@ -147,6 +170,7 @@ struct RopeTile {
   int64_t tokens = 1; ///< of one workgroup
   /// Queries: rows of a tile are the heads of a group, not tokens.
   bool packsHeads = false;
+  int64_t headsTogether = 0; ///< rows then, of a kernel that only rotates
   int64_t waves = 1;
   /// Of the linear before, which this kernel adds; of one token.
   SumParts sums = {};
@@ -156,19 +180,26 @@ template <>
 inline constexpr auto kFields<RopeTile> =
     fieldsOf<RopeTile>(Field{"tokens", &RopeTile::tokens},
                        Field{"packs_heads", &RopeTile::packsHeads},
+                       Field{"heads_together", &RopeTile::headsTogether},
                        Field{"waves", &RopeTile::waves},
                        Field{"sums", &RopeTile::sums});
 
 /// Rotates queries and keys, appends keys and values. Arguments: qkv[tokens,
 /// heads + 2 kvHeads, headDim], [q_norm, k_norm] of [headDim], rope[position,
-/// 2, headDim / 2] (cosines, sines; f32), starts, contexts, pages, q, k_cache,
-/// v_cache, [q_scale], [k_scale, v_scale], tokens, sequences, longest,
+/// 2, turned columns / 2] (cosines, sines; f32), starts, contexts, pages, q,
+/// k_cache, v_cache, [q_scale], [k_scale, v_scale], tokens, sequences, longest,
 /// pages_per_sequence. Where sums come in parts, for qkv: partial[tokens,
 /// parts, heads + 2 kvHeads, headDim] in f32, [a_scale[tokens] or [1]],
 /// [w_scale], [bias] of [heads + 2 kvHeads, headDim].
 schedule::KernelOp buildRopeAppend(mlir::OpBuilder &builder, const Label &label,
                                    const HeadShape &shape, const RopeTile &tile,
                                    StepRange sizes);
+
+/// Rotates heads. Arguments: x[tokens, heads, headDim], rope, starts, contexts,
+/// out, tokens, sequences, longest.
+schedule::KernelOp buildRope(mlir::OpBuilder &builder, const Label &label,
+                             const HeadShape &shape, const RopeTile &tile,
+                             StepRange sizes);
 
 /// Appends keys and values as they are. Arguments: k[tokens, kvHeads, headDim],
 /// v[tokens, kvHeads, valueDim], starts, contexts, pages, k_cache, v_cache,
@@ -206,8 +237,9 @@ inline constexpr auto kFields<PrefillTile> = fieldsOf<PrefillTile>(
     Field{"together", &PrefillTile::headsTogether});
 
 /// Arguments: [q_latent[tokens, heads, valueDim]], q, k_cache, v_cache,
-/// [q_scale], [k_scale, v_scale], starts, contexts, pages, out, tokens,
-/// sequences, longest, pages_per_sequence.
+/// [q_scale], [k_scale, v_scale], [sink[heads]], [temperature[position]],
+/// starts, contexts, pages, out, tokens, sequences, longest,
+/// pages_per_sequence.
 schedule::KernelOp buildAttentionPrefill(mlir::OpBuilder &builder,
                                          const Label &label,
                                          const HeadShape &shape,
@@ -243,11 +275,12 @@ inline constexpr auto kFields<DecodeTile> = fieldsOf<DecodeTile>(
     Field{"combine_parts", &DecodeTile::combineParts},
     Field{"combine_waves", &DecodeTile::combineWaves});
 
-/// Arguments: [q_latent], q, k_cache, v_cache, [q_scale], [k_scale], contexts,
-/// pages, part[sequence * splits + split, head, valueDim], stat[.., head, 2]
-/// (maximum, sum), sequences, splits, pages_per_sequence. Parts are in units of
-/// v_scale. Where nothing is split: [q_latent], q, k_cache, v_cache, [q_scale],
-/// [k_scale, v_scale], contexts, pages, out, sequences, pages_per_sequence.
+/// Arguments: [q_latent], q, k_cache, v_cache, [q_scale], [k_scale], [sink],
+/// [temperature], contexts, pages, part[sequence * splits + split, head,
+/// valueDim], stat[.., head, 2] (maximum, sum), sequences, splits,
+/// pages_per_sequence. Parts are in units of v_scale. Where nothing is split:
+/// [q_latent], q, k_cache, v_cache, [q_scale], [k_scale, v_scale], [sink],
+/// [temperature], contexts, pages, out, sequences, pages_per_sequence.
 schedule::KernelOp buildAttentionDecode(mlir::OpBuilder &builder,
                                         const Label &label,
                                         const HeadShape &shape,

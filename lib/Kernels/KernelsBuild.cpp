@@ -103,6 +103,7 @@ struct Request {
                        .element = bf16,
                        .cacheElement = bf16};
     shape.valueDim = shape.headDim;
+    shape.rotation = fill(Rotation{});
     return fill(shape);
   }
 };
@@ -191,6 +192,16 @@ static void buildRopeAppendKernel(const Request &r) {
   buildRopeAppend(r.builder, r.label, r.heads(), tile, r.step());
 }
 
+static void buildRopeKernel(const Request &r) {
+  auto tile = r.fill(RopeTile{});
+  if (tile.packsHeads && (tile.tokens != 1 || tile.headsTogether < 1)) {
+    return r.settings.refuse("expected heads of one token, got " +
+                             Twine(tile.headsTogether) + " of " +
+                             Twine(tile.tokens));
+  }
+  buildRope(r.builder, r.label, r.heads(), tile, r.step());
+}
+
 static void buildAppendKernel(const Request &r) {
   auto tile = r.fill(RopeTile{});
   if (tile.packsHeads && tile.tokens != 1) {
@@ -272,6 +283,7 @@ families() {
           {"gather", buildGatherKernel},
           {"head-linear", buildHeadLinearKernel},
           {"rope-append", buildRopeAppendKernel},
+          {"rope", buildRopeKernel},
           {"append", buildAppendKernel},
           {"attention-prefill", buildPrefillKernel},
           {"attention-decode", [](auto &r) { buildDecodePart(r, false); }},

@@ -211,6 +211,14 @@ FlatSymbolRefAttr Library::ropeAppend(const HeadShape &shape, bool isDecode,
   });
 }
 
+FlatSymbolRefAttr Library::rope(const HeadShape &shape, bool isDecode) {
+  StringRef kind = isDecode ? "rope_decode" : "rope_prefill";
+  StepRange sizes = stepOf(isDecode);
+  return once(ofHeads(kind, shape), [&](const Label &label) {
+    buildRope(builder, label, shape, tiling.rotated(shape, isDecode), sizes);
+  });
+}
+
 FlatSymbolRefAttr Library::append(const HeadShape &shape, bool isDecode) {
   StringRef kind = isDecode ? "append_decode" : "append_prefill";
   StepRange sizes = stepOf(isDecode);

@@ -56,6 +56,7 @@ public:
              llvm::ArrayRef<Range> ranges);
   mlir::FlatSymbolRefAttr ropeAppend(const HeadShape &shape, bool isDecode,
                                      const SumParts &sums);
+  mlir::FlatSymbolRefAttr rope(const HeadShape &shape, bool isDecode);
   mlir::FlatSymbolRefAttr append(const HeadShape &shape, bool isDecode);
   /// Chooses the tile of attention, which those below ask for. Fails, with a
   /// message where the heads of `op` are stated, if the target can run none.

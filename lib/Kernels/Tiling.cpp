@@ -115,6 +115,17 @@ RopeTile Tiling::rope(const HeadShape &shape, bool isDecode) const {
                     shape.headDim / 2, 4);
 }
 
+/// Heads of a token that a workgroup rotates.
+static constexpr int64_t kRotatedTogether = 16;
+
+RopeTile Tiling::rotated(const HeadShape &shape, bool isDecode) const {
+  int64_t heads = std::min(shape.heads, kRotatedTogether);
+  RopeTile tile =
+      rowsOfStep(target.execution, isDecode, heads, shape.headDim / 2, 4);
+  tile.headsTogether = isDecode ? llvm::PowerOf2Ceil(heads) : 0;
+  return tile;
+}
+
 RopeTile Tiling::append(const HeadShape &shape, bool isDecode) const {
   return rowsOfStep(target.execution, isDecode, shape.kvHeads, shape.headDim,
                     kElementsPerLane);

@@ -60,12 +60,6 @@ static model::LinearOp merge(OpBuilder &builder,
       /*residual=*/Value(), swiglu, first.getRole(), first.getHeadDimAttr());
 }
 
-static bool areAlike(model::RopeOp a, model::RopeOp b) {
-  return a.isPlain() && b.isPlain() && a.getTheta() == b.getTheta() &&
-         a.getScalingAttr() == b.getScalingAttr() &&
-         a.getHeadDim() == b.getHeadDim();
-}
-
 /// Whether both norm each head, with weights, or neither is there.
 static bool areAlike(model::NormOp a, model::NormOp b) {
   return (!a && !b) ||
@@ -78,7 +72,7 @@ void fuseQkv(model::AttentionOp attention) {
   auto append = onlyUseOf<model::AppendOp>(attention.getCache());
   auto ropeQ = onlyUseOf<model::RopeOp>(attention.getQ());
   auto ropeK = append ? onlyUseOf<model::RopeOp>(append.getK()) : nullptr;
-  if (!ropeQ || !ropeK || !areAlike(ropeQ, ropeK) ||
+  if (!ropeQ || !ropeK || ropeQ.getProperties() != ropeK.getProperties() ||
       static_cast<int64_t>(ropeQ.getHeadDim()) !=
           append.getCache().getType().getHeadDim()) {
     return;
@@ -105,7 +99,8 @@ void fuseQkv(model::AttentionOp attention) {
       normQ ? normQ.getWeight() : Value(), normK ? normK.getWeight() : Value(),
       normQ ? normQ.getEpsAttr() : FloatAttr(),
       normQ ? normQ.getOnePlusAttr() : UnitAttr(), ropeQ.getThetaAttr(),
-      ropeQ.getScalingAttr());
+      ropeQ.getScalingAttr(), ropeQ.getYarnAttr(), ropeQ.getStretchedAttr(),
+      ropeQ.getRotatedAttr(), ropeQ.getFirstAttr(), ropeQ.getInterleavedAttr());
   attention.getQMutable().assign(fused.getQ());
   attention.getCacheMutable().assign(fused.getCacheOut());
   for (Operation *op :

@@ -28,7 +28,7 @@ struct Append {
   void declare();
   Loaded load(StringRef name, Value buffer, ArrayRef<int64_t> parts,
               const Sequence &sequence, Scalar row, Scalar kvHead);
-  void store(StringRef name, const Loaded &loaded, const HeadPlace &to,
+  void store(StringRef name, const Loaded &loaded, const Place &to,
              Value factor);
   void ownTokens(const Sequence &sequence, Scalar first, Scalar kvHead);
 };
@@ -67,10 +67,11 @@ Append::Loaded Append::load(StringRef name, Value buffer,
   return loaded;
 }
 
-void Append::store(StringRef name, const Loaded &loaded, const HeadPlace &to,
+void Append::store(StringRef name, const Loaded &loaded, const Place &to,
                    Value factor) {
   for (auto [column, tile] : loaded) {
-    rows.k.store(rows.stored(name, tile, factor), to.from(rows.k, column));
+    rows.k.store(rows.stored(name, tile, factor),
+                 fromColumn(rows.k, rows.shape, to, {column}));
   }
 }
 

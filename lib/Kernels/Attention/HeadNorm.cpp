@@ -7,14 +7,17 @@ using namespace modelc::schedule;
 
 void HeadNorm::declare() {
   if (shape.normWeight) {
-    queries = k.buffer("q_norm", {shape.headDim}, shape.normWeight);
-    keys = k.buffer("k_norm", {shape.headDim}, shape.normWeight);
+    SmallVector<int64_t> columns = headExtents(shape, {}, shape.headDim);
+    queries = k.buffer("q_norm", columns, shape.normWeight);
+    keys = k.buffer("k_norm", columns, shape.normWeight);
   }
 }
 
-Value HeadNorm::load(Value weights, int64_t column, int64_t columns) const {
+Value HeadNorm::load(Value weights, HeadColumn column, int64_t columns) const {
+  Place heads = headsAt(k, shape, weights, {});
+  Place place = fromColumn(k, shape, heads, column);
   return k.load("norm_weights", {1, columns},
-                at(weights, {k.constant(column)}));
+                shape.rotation.isInterleaved ? place.walks(0, 0) : place);
 }
 
 /// 1 / sqrt(mean(x * x) + epsilon) of each row. Neighbours of one width are

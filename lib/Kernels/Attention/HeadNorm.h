@@ -8,6 +8,7 @@
 #ifndef LIB_KERNELS_ATTENTION_HEADNORM_H
 #define LIB_KERNELS_ATTENTION_HEADNORM_H
 
+#include "lib/Kernels/Attention/HeadColumns.h"
 #include "lib/Kernels/HeadFamilies.h"
 #include "lib/Kernels/KernelBuilder.h"
 
@@ -22,7 +23,8 @@ struct HeadNorm {
 
   void declare();
   /// So many weights from a column on, for each row alike.
-  mlir::Value load(mlir::Value weights, int64_t column, int64_t columns) const;
+  mlir::Value load(mlir::Value weights, HeadColumn column,
+                   int64_t columns) const;
   /// All columns of some heads, times their weights, in f32.
   Tiles normed(llvm::ArrayRef<mlir::Value> columns,
                llvm::ArrayRef<mlir::Value> weights) const;

@@ -16,21 +16,20 @@ Scalar NewRows::cacheRowOf(const Sequence &sequence, Scalar position) {
   return k.name("cache_row", page * size + position % shape.pageSize);
 }
 
-HeadPlace NewRows::at(Value buffer, const Sequence &sequence, Scalar position,
-                      Scalar kvHead, Scalar cacheRow) {
-  Scalar zero = k.constant(0);
+Place NewRows::at(Value buffer, const Sequence &sequence, Scalar position,
+                  Scalar kvHead, Scalar cacheRow) {
   if (!kvHead) {
-    return {kernels::at(buffer, {cacheRow, zero, zero})
-                .walks(1, 2)
-                .valid({k.constant(shape.kvHeads)})};
+    return headsAt(k, shape, buffer, {cacheRow, k.constant(0)})
+        .walks(1, 2)
+        .valid({k.constant(shape.kvHeads)});
   }
   if (cacheRow) {
-    return {kernels::at(buffer, {cacheRow, kvHead, zero}).walks(0, 2)};
+    return headsAt(k, shape, buffer, {cacheRow, kvHead}).walks(0, 2);
   }
-  return {kernels::at(buffer, {position, kvHead, zero})
-              .walks(0, 2)
-              .pages(sequences.pages, sequence.index, shape.pageSize)
-              .valid({sequence.context})};
+  return headsAt(k, shape, buffer, {position, kvHead})
+      .walks(0, 2)
+      .pages(sequences.pages, sequence.index, shape.pageSize)
+      .valid({sequence.context});
 }
 
 NewRows::Factors NewRows::loadFactors() {

@@ -9,21 +9,10 @@
 #ifndef LIB_KERNELS_ATTENTION_NEWROWS_H
 #define LIB_KERNELS_ATTENTION_NEWROWS_H
 
-#include "lib/Kernels/Attention/Sequences.h"
+#include "lib/Kernels/Attention/HeadColumns.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace modelc::kernels {
-
-/// Rows of a head, or heads of a row, in a buffer: where columns begin is
-/// added.
-struct HeadPlace {
-  Place place;
-  Place from(KernelBuilder &k, int64_t column) const {
-    Place shifted = place;
-    shifted.offsets.back() = k.constant(column);
-    return shifted;
-  }
-};
 
 struct NewRows {
   KernelBuilder &k;
@@ -35,8 +24,8 @@ struct NewRows {
   /// Of one token: its row of the cache; else null.
   Scalar cacheRowOf(const Sequence &sequence, Scalar position);
   /// Of one head, or of all heads of the row if `kvHead` is none.
-  HeadPlace at(mlir::Value buffer, const Sequence &sequence, Scalar position,
-               Scalar kvHead, Scalar cacheRow);
+  Place at(mlir::Value buffer, const Sequence &sequence, Scalar position,
+           Scalar kvHead, Scalar cacheRow);
   /// 1 / scale of queries, keys and values as tiles of 1 x 1, null where there
   /// is none: all asked for at once.
   struct Factors {

@@ -6,10 +6,9 @@
 // sines, and rows of the cache behind its pages, are plain tiles. In a decode
 // step, with one token, the rows of a tile are the heads of the group instead.
 //
-// Pairs are columns (i, i + headDim / 2): a' = a cos - b sin, b' = b cos + a
-// sin. Heads of queries and keys may be normed first (HeadNorm.h). Keys and
-// values of a cache of 8 bits are divided by their scale, rounded once and
-// saturated. What is rotated may come in parts of sums (RopeSource.h).
+// Heads of queries and keys may be normed first (HeadNorm.h). Keys and values
+// of a cache of 8 bits are divided by their scale, rounded once and saturated.
+// What is rotated may come in parts of sums (RopeSource.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,78 +34,78 @@ struct RopeAppend {
   RopeSource source;
   HeadNorm norm;
   NewRows rows;
-  Value rope, q;
-  /// In the parts of half a head.
-  SmallVector<Value, 2> cosines, sines;
+  RopeTable table = {};
+  Value q = {};
 
-  /// Columns of a head that are on their way, or a half of them with its other.
+  /// Columns of a head that are on their way.
   struct Loaded {
-    int64_t column;
-    RopeSource::Asked left, right;
+    HeadPiece piece;
+    SmallVector<RopeSource::Asked, 2> sides;
   };
   using Head = SmallVector<Loaded, 2>;
 
-  int64_t half() const { return shape.headDim / 2; }
   Scalar groupEnd(Scalar head) const {
     return head + static_cast<double>(shape.group());
   }
   void declare();
-  Head loadHalves(int64_t rows, const Place &from);
-  Head loadValues(const Place &from);
-  HeadNorm::Tiles loadNorm(Value weights);
+  Head load(StringRef plain, ArrayRef<HeadPiece> pieces, int64_t rows,
+            const Place &from);
+  SmallVector<Value, 2> finished(StringRef plain, const Loaded &loaded);
+  HeadNorm::Tiles loadNorm(Value weights, ArrayRef<HeadPiece> pieces);
   Head normed(const Head &head, ArrayRef<Value> weights);
-  void storeRotated(const Head &head, const HeadPlace &to, Type type,
+  void storeRotated(const Head &head, const Place &to, Type type,
                     Value factor = {});
-  void storeValues(const Head &head, const HeadPlace &to, Value factor);
-  void loadTable(const Sequence &sequence, Scalar position);
-  HeadPlace rotatedAt(const Sequence &sequence, Scalar row, Scalar head) const;
+  void storeValues(const Head &head, const Place &to, Value factor);
+  Place rotatedAt(const Sequence &sequence, Scalar row, Scalar head) const;
   void ownTokens(const Sequence &sequence, Scalar first, Scalar kvHead);
 };
 } // namespace
 
 void RopeAppend::declare() {
-  source.declare(shape);
+  source.declare();
   norm.declare();
-  rope = k.buffer("rope", {kDynamic, 2, half()}, k.f32());
+  table = RopeTable::declare(k, shape);
   rows.sequences = SequenceArguments::declare(k);
-  q = k.buffer("q", {kDynamic, shape.heads, shape.headDim},
+  q = k.buffer("q", headExtents(shape, {kDynamic, shape.heads}, shape.headDim),
                shape.queryElement());
   rows.cache = CacheArguments::declare(k, shape);
 }
 
-/// Both halves of the rows of a head, in the parts of the table.
-RopeAppend::Head RopeAppend::loadHalves(int64_t rows, const Place &from) {
+/// What sides of a piece are called; `plain`: those that do not turn.
+static StringRef nameOf(StringRef plain, const HeadPiece &piece, size_t side) {
+  return !piece.part ? plain : side == 0 ? "left" : "right";
+}
+
+RopeAppend::Head RopeAppend::load(StringRef plain, ArrayRef<HeadPiece> pieces,
+                                  int64_t rows, const Place &from) {
   Head head;
-  int64_t column = 0;
-  for (Value cosine : cosines) {
-    Shape part = {rows, cast<TileType>(cosine.getType()).getColumns()};
-    head.push_back({column, source.load("left", part, from, column),
-                    source.load("right", part, from, half() + column)});
-    column += part.columns;
+  for (const HeadPiece &piece : pieces) {
+    Loaded &loaded = head.emplace_back(Loaded{piece, {}});
+    for (auto [i, side] : llvm::enumerate(piece.sides)) {
+      loaded.sides.push_back(source.load(nameOf(plain, piece, i),
+                                         {rows, piece.columns}, from, side));
+    }
   }
   return head;
 }
 
-RopeAppend::Head RopeAppend::loadValues(const Place &from) {
-  Head head;
-  int64_t column = 0;
-  for (int64_t columns : partsOf(shape.headDim)) {
-    Shape part = {tile.tokens, columns};
-    head.push_back({column, source.load("v", part, from, column), {}});
-    column += columns;
+SmallVector<Value, 2> RopeAppend::finished(StringRef plain,
+                                           const Loaded &loaded) {
+  SmallVector<Value, 2> sides;
+  for (auto [i, asked] : llvm::enumerate(loaded.sides)) {
+    sides.push_back(source.finished(nameOf(plain, loaded.piece, i), asked));
   }
-  return head;
+  return sides;
 }
 
-/// Of the columns of `loadHalves`; of null: none.
-HeadNorm::Tiles RopeAppend::loadNorm(Value weights) {
+/// Of null: none.
+HeadNorm::Tiles RopeAppend::loadNorm(Value weights,
+                                     ArrayRef<HeadPiece> pieces) {
   HeadNorm::Tiles tiles;
-  int64_t column = 0;
-  for (Value cosine : weights ? ArrayRef<Value>(cosines) : ArrayRef<Value>()) {
-    int64_t columns = cast<TileType>(cosine.getType()).getColumns();
-    tiles.push_back(norm.load(weights, column, columns));
-    tiles.push_back(norm.load(weights, half() + column, columns));
-    column += columns;
+  for (const HeadPiece &piece : weights ? pieces : ArrayRef<HeadPiece>()) {
+    for (HeadColumn side : piece.sides) {
+      tiles.push_back(norm.load(weights, side, piece.columns));
+    }
   }
   return tiles;
 }
@@ -118,69 +117,47 @@ RopeAppend::Head RopeAppend::normed(const Head &head, ArrayRef<Value> weights) {
   }
   HeadNorm::Tiles columns;
   for (const Loaded &own : head) {
-    columns.push_back(source.finished("left", own.left));
-    columns.push_back(source.finished("right", own.right));
+    llvm::append_range(columns, finished("kept", own));
   }
   HeadNorm::Tiles results = norm.normed(columns, weights);
   Head made;
-  for (auto [i, own] : llvm::enumerate(head)) {
-    made.push_back({own.column, {results[2 * i]}, {results[2 * i + 1]}});
+  size_t next = 0;
+  for (const Loaded &own : head) {
+    Loaded &loaded = made.emplace_back(Loaded{own.piece, {}});
+    for (size_t side = 0; side < own.sides.size(); ++side) {
+      loaded.sides.push_back({results[next++]});
+    }
   }
   return made;
 }
 
 /// Stores a head rotated, times `factor`, 1 x 1, where there is one.
-void RopeAppend::storeRotated(const Head &head, const HeadPlace &to, Type type,
+void RopeAppend::storeRotated(const Head &head, const Place &to, Type type,
                               Value factor) {
-  for (auto [own, cosine, sine] : llvm::zip_equal(head, cosines, sines)) {
-    SmallVector<Value> inputs = {source.finished("left", own.left),
-                                 source.finished("right", own.right), cosine,
-                                 sine};
-    if (factor) {
-      inputs.push_back(factor);
-    }
-    auto turn = [&](StringRef name, bool isSecond) {
-      return k.map(name, type, inputs, [&](Element e) {
-        Scalar x = convert(e[isSecond ? 1 : 0], k.f32());
-        Scalar y = convert(e[isSecond ? 0 : 1], k.f32());
-        Scalar result = isSecond ? x * e[2] + y * e[3] : x * e[2] - y * e[3];
-        return convertSaturated(factor ? result * e[4] : result, type);
-      });
-    };
-    k.store(turn("turned_left", false), to.from(k, own.column));
-    k.store(turn("turned_right", true), to.from(k, half() + own.column));
-  }
-}
-
-void RopeAppend::storeValues(const Head &head, const HeadPlace &to,
-                             Value factor) {
   for (const Loaded &own : head) {
-    k.store(rows.stored("v", source.finished("v", own.left), factor),
-            to.from(k, own.column));
+    SmallVector<Value, 2> sides = finished("kept", own);
+    for (auto [i, column] : llvm::enumerate(own.piece.sides)) {
+      k.store(turned(k, table, own.piece, sides, i, type, factor),
+              fromColumn(k, shape, to, column));
+    }
   }
 }
 
-void RopeAppend::loadTable(const Sequence &sequence, Scalar position) {
-  auto table = [&](Scalar which, int64_t column) {
-    return at(rope, {position, which, k.constant(column)})
-        .walks(0, 2)
-        .valid({sequence.context});
-  };
-  int64_t column = 0;
-  for (int64_t columns : partsOf(half())) {
-    Shape part = {tile.tokens, columns};
-    cosines.push_back(k.load("cosines", part, table(k.constant(0), column)));
-    sines.push_back(k.load("sines", part, table(k.constant(1), column)));
-    column += columns;
+void RopeAppend::storeValues(const Head &head, const Place &to, Value factor) {
+  for (const Loaded &own : head) {
+    for (auto [value, side] :
+         llvm::zip_equal(finished("v", own), own.piece.sides)) {
+      k.store(rows.stored("v", value, factor), fromColumn(k, shape, to, side));
+    }
   }
 }
 
 /// Of one head, or of the heads of a group from `head` on.
-HeadPlace RopeAppend::rotatedAt(const Sequence &sequence, Scalar row,
-                                Scalar head) const {
-  Place place = at(q, {row, head, k.constant(0)});
-  return {tile.packsHeads ? place.walks(1, 2).valid({groupEnd(head)})
-                          : place.walks(0, 2).valid({sequence.end})};
+Place RopeAppend::rotatedAt(const Sequence &sequence, Scalar row,
+                            Scalar head) const {
+  Place place = headsAt(k, shape, q, {row, head});
+  return tile.packsHeads ? place.walks(1, 2).valid({groupEnd(head)})
+                         : place.walks(0, 2).valid({sequence.end});
 }
 
 /// In a decode step all that is loaded is on its way before anything is stored:
@@ -191,9 +168,10 @@ void RopeAppend::ownTokens(const Sequence &sequence, Scalar first,
   Scalar position = k.name("position", sequence.past + first);
   Scalar firstHead =
       k.name("first_head", kvHead * static_cast<double>(shape.group()));
-  loadTable(sequence, position);
-  HeadNorm::Tiles queryNorm = loadNorm(norm.queries);
-  HeadNorm::Tiles keyNorm = loadNorm(norm.keys);
+  table.load(k, shape, tile.tokens, sequence, position);
+  const SmallVector<HeadPiece> pieces = turnedPieces(shape);
+  HeadNorm::Tiles queryNorm = loadNorm(norm.queries, pieces);
+  HeadNorm::Tiles keyNorm = loadNorm(norm.keys, pieces);
   Scalar cacheRow = rows.cacheRowOf(sequence, position);
   auto sourceOf = [&](Scalar head) {
     return source.at(row, head, /*areHeads=*/false, sequence.end);
@@ -201,22 +179,23 @@ void RopeAppend::ownTokens(const Sequence &sequence, Scalar first,
   Head queries;
   NewRows::Factors factors;
   if (tile.packsHeads) {
-    queries = loadHalves(
-        llvm::PowerOf2Ceil(shape.group()),
-        source.at(row, firstHead, /*areHeads=*/true, groupEnd(firstHead)));
+    queries =
+        load("kept", pieces, llvm::PowerOf2Ceil(shape.group()),
+             source.at(row, firstHead, /*areHeads=*/true, groupEnd(firstHead)));
   } else {
     factors = rows.loadFactors();
     k.loop("member", k.constant(shape.group()), "", [&](Scalar member) {
       Scalar head = firstHead + member;
-      Head own = normed(loadHalves(tile.tokens, sourceOf(head)), queryNorm);
+      Head own =
+          normed(load("kept", pieces, tile.tokens, sourceOf(head)), queryNorm);
       storeRotated(own, rotatedAt(sequence, row, head), shape.queryElement(),
                    factors.query);
     });
   }
   Scalar key = kvHead + static_cast<double>(shape.heads);
-  Head newKeys = loadHalves(tile.tokens, sourceOf(key));
-  Head newValues =
-      loadValues(sourceOf(key + static_cast<double>(shape.kvHeads)));
+  Head newKeys = load("kept", pieces, tile.tokens, sourceOf(key));
+  Head newValues = load("v", plainPieces(shape, shape.headDim), tile.tokens,
+                        sourceOf(key + static_cast<double>(shape.kvHeads)));
   if (tile.packsHeads) {
     factors = rows.loadFactors();
     storeRotated(normed(queries, queryNorm),
@@ -235,9 +214,8 @@ KernelOp kernels::buildRopeAppend(OpBuilder &builder, const Label &label,
                                   const HeadShape &shape, const RopeTile &tile,
                                   StepRange sizes) {
   KernelBuilder k(builder, label.symbol, label.op, tile.waves);
-  RopeAppend kernel = {
-      k,  shape, tile, {k, tile.sums}, {k, shape}, {k, shape, tile}, {},
-      {}, {},    {}};
+  RopeAppend kernel = {k,          shape,           tile, {k, shape, tile.sums},
+                       {k, shape}, {k, shape, tile}};
   kernel.declare();
   kernel.rows.overTokens(
       sizes, /*ownsAllHeads=*/false,

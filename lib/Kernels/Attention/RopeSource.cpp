@@ -7,40 +7,42 @@ using namespace modelc::kernels;
 
 static constexpr int64_t kDynamic = ShapedType::kDynamic;
 
-void RopeSource::declare(const HeadShape &shape) {
+void RopeSource::declare() {
   int64_t all = shape.heads + 2 * shape.kvHeads;
+  auto heads = [&](ArrayRef<int64_t> lead) {
+    return headExtents(shape, lead, shape.headDim);
+  };
   if (!sums) {
-    numbers = k.buffer("qkv", {kDynamic, all, shape.headDim}, shape.element);
+    numbers = k.buffer("qkv", heads({kDynamic, all}), shape.element);
     return;
   }
-  numbers =
-      k.buffer("partial", {kDynamic, sums.count, all, shape.headDim}, k.f32());
+  numbers = k.buffer("partial", heads({kDynamic, sums.count, all}), k.f32());
   if (sums.hasInputScale) {
     inputScale =
         k.buffer("a_scale", {sums.isTensorScaled ? 1 : kDynamic}, k.f32());
   }
   if (sums.hasWeightScale) {
-    weightScale = k.buffer("w_scale", {all, shape.headDim}, k.f32());
+    weightScale = k.buffer("w_scale", heads({all}), k.f32());
   }
   if (sums.biasType) {
-    bias = k.buffer("bias", {all, shape.headDim}, sums.biasType);
+    bias = k.buffer("bias", heads({all}), sums.biasType);
   }
 }
 
 Place RopeSource::at(Scalar row, Scalar head, bool areHeads,
                      Scalar limit) const {
-  SmallVector<Scalar> offsets = {row, head, k.constant(0)};
+  SmallVector<Scalar> lead = {row, head};
   if (sums) {
-    offsets.insert(offsets.begin() + 1, k.constant(0));
+    lead.insert(lead.begin() + 1, k.constant(0));
   }
   int64_t columns = sums ? 3 : 2;
-  return kernels::at(numbers, offsets)
+  return headsAt(k, shape, numbers, lead)
       .walks(areHeads ? columns - 1 : 0, columns)
       .valid({limit});
 }
 
 /// More than a few at once would exceed the registers: the first are added.
-RopeSource::Asked RopeSource::loadParts(Shape shape, Place &from) {
+RopeSource::Asked RopeSource::loadParts(Shape tile, Place &from) {
   constexpr size_t kAtOnce = 16;
   Asked parts;
   for (int64_t number = 0; number < sums.count; ++number) {
@@ -49,18 +51,18 @@ RopeSource::Asked RopeSource::loadParts(Shape shape, Place &from) {
                      [](Element e) { return sumOf(e.inputs); })};
     }
     from.offsets[1] = k.constant(number);
-    parts.push_back(k.load("part_sum", shape, from));
+    parts.push_back(k.load("part_sum", tile, from));
   }
   return parts;
 }
 
-RopeSource::Asked RopeSource::load(StringRef name, Shape shape, Place from,
-                                   int64_t column) {
-  from.offsets.back() = k.constant(column);
+RopeSource::Asked RopeSource::load(StringRef name, Shape tile, Place from,
+                                   HeadColumn column) {
+  from = fromColumn(k, shape, from, column);
   if (!sums) {
-    return {k.load(name, shape, from)};
+    return {k.load(name, tile, from)};
   }
-  Asked asked = loadParts(shape, from);
+  Asked asked = loadParts(tile, from);
   Scalar row = {&k, from.offsets[0]}, head = {&k, from.offsets[2]};
   if (inputScale) {
     Scalar of = sums.isTensorScaled ? k.constant(0) : row;
@@ -70,10 +72,11 @@ RopeSource::Asked RopeSource::load(StringRef name, Shape shape, Place from,
   for (Value perColumn : {weightScale, bias}) {
     if (perColumn) {
       Place own =
-          kernels::at(perColumn, {head, k.constant(column)}).walks(0, 1);
+          fromColumn(k, shape, headsAt(k, shape, perColumn, {head}), column)
+              .walks(0, 1);
       StringRef what = perColumn == bias ? "biases" : "w_scales";
       asked.push_back(
-          k.load(what, shape, shape.rows > 1 ? own.valid(from.limits) : own));
+          k.load(what, tile, tile.rows > 1 ? own.valid(from.limits) : own));
     }
   }
   return asked;

@@ -9,6 +9,7 @@
 #ifndef LIB_KERNELS_ATTENTION_ROPESOURCE_H
 #define LIB_KERNELS_ATTENTION_ROPESOURCE_H
 
+#include "lib/Kernels/Attention/HeadColumns.h"
 #include "lib/Kernels/HeadFamilies.h"
 #include "lib/Kernels/KernelBuilder.h"
 
@@ -16,6 +17,7 @@ namespace modelc::kernels {
 
 struct RopeSource {
   KernelBuilder &k;
+  const HeadShape &shape;
   const SumParts &sums;
   mlir::Value numbers = {}; ///< [tokens, parts of sums, heads of all, headDim]
   mlir::Value inputScale = {}, weightScale = {}, bias = {}; ///< maybe null
@@ -24,15 +26,15 @@ struct RopeSource {
   /// of the input, scales and biases of columns.
   using Asked = llvm::SmallVector<mlir::Value>;
 
-  void declare(const HeadShape &shape);
+  void declare();
   /// The tile from a row and a head on: its rows are heads, or else tokens.
   Place at(Scalar row, Scalar head, bool areHeads, Scalar limit) const;
-  Asked load(llvm::StringRef name, Shape shape, Place from, int64_t column);
+  Asked load(llvm::StringRef name, Shape tile, Place from, HeadColumn column);
   /// The numbers of which all that was asked for is there.
   mlir::Value finished(llvm::StringRef name, const Asked &asked);
 
 private:
-  Asked loadParts(Shape shape, Place &from);
+  Asked loadParts(Shape tile, Place &from);
 };
 
 } // namespace modelc::kernels

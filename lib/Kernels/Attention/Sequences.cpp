@@ -1,4 +1,5 @@
 #include "lib/Kernels/Attention/Sequences.h"
+#include "lib/Kernels/Attention/HeadColumns.h"
 
 using namespace mlir;
 using namespace modelc;
@@ -6,10 +7,15 @@ using namespace modelc::kernels;
 
 static constexpr int64_t kDynamic = ShapedType::kDynamic;
 
-SequenceArguments SequenceArguments::declare(KernelBuilder &k) {
+SequenceArguments SequenceArguments::declareTokens(KernelBuilder &k) {
   SequenceArguments arguments;
   arguments.starts = k.buffer("starts", {kDynamic}, k.i32());
   arguments.contexts = k.buffer("contexts", {kDynamic}, k.i32());
+  return arguments;
+}
+
+SequenceArguments SequenceArguments::declare(KernelBuilder &k) {
+  SequenceArguments arguments = declareTokens(k);
   arguments.pages = k.buffer("pages", {kDynamic, kDynamic}, k.i32());
   return arguments;
 }
@@ -49,12 +55,13 @@ QueryArguments::Column QueryArguments::at(const HeadShape &shape,
 CacheArguments CacheArguments::declare(KernelBuilder &k, const HeadShape &shape,
                                        bool scalesValues) {
   CacheArguments cache;
-  SmallVector<int64_t> rows = {kDynamic, shape.kvHeads, shape.headDim};
-  cache.keys = k.buffer("k_cache", rows, shape.cacheElement);
-  rows.back() = shape.valueDim;
-  cache.values = shape.isLatent()
-                     ? cache.keys
-                     : k.buffer("v_cache", rows, shape.cacheElement);
+  auto rows = [&](int64_t columns) {
+    return headExtents(shape, {kDynamic, shape.kvHeads}, columns);
+  };
+  cache.keys = k.buffer("k_cache", rows(shape.headDim), shape.cacheElement);
+  cache.values = shape.isLatent() ? cache.keys
+                                  : k.buffer("v_cache", rows(shape.valueDim),
+                                             shape.cacheElement);
   if (shape.queries) {
     cache.queryScale = k.buffer("q_scale", {1}, k.f32());
   }
@@ -75,7 +82,9 @@ StepSizes SequenceArguments::declareSizes(KernelBuilder &k,
       k.size("sequences", sizes.sequences.minimum, sizes.sequences.maximum);
   Scalar longest =
       k.size("longest", sizes.longest.minimum, sizes.longest.maximum);
-  k.bindExtent(pages, 1, k.size("pages_per_sequence", 1, INT32_MAX));
+  if (pages) {
+    k.bindExtent(pages, 1, k.size("pages_per_sequence", 1, INT32_MAX));
+  }
   return {count, longest};
 }
 

@@ -50,10 +50,11 @@ struct StepSizes {
 struct SequenceArguments {
   mlir::Value starts, contexts, pages;
 
-  /// Declares starts[sequences + 1], contexts[sequences] and
-  /// pages[sequences, pages of one].
+  /// Declares starts[sequences + 1] and contexts[sequences].
+  static SequenceArguments declareTokens(KernelBuilder &k);
+  /// The same and pages[sequences, pages of one].
   static SequenceArguments declare(KernelBuilder &k);
-  /// Declares tokens, sequences, longest and pages_per_sequence.
+  /// Declares tokens, sequences and longest; with pages pages_per_sequence.
   StepSizes declareSizes(KernelBuilder &k, StepRange sizes) const;
   /// Loads the numbers of one sequence.
   Sequence load(KernelBuilder &k, Scalar index) const;

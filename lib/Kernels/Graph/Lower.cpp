@@ -25,7 +25,7 @@ LogicalResult kernels::lowerOp(Lowering &in, Operation *op) {
             model::GatherRowsOp, model::JoinedOp, model::LastOp,
             model::LatentAppendOp, model::LatentAttentionOp, model::LayersOp,
             model::LinearOp, model::NormOp, model::QuantiseOp, model::ReturnOp,
-            model::RopeAppendOp, model::RouteOp, model::SampleOp,
+            model::RopeAppendOp, model::RopeOp, model::RouteOp, model::SampleOp,
             model::ScatterRowsOp, model::SwigluOp, model::WeightOp,
             model::YieldOp, model::ZerosOp>(
           [&](auto known) { return lower(in, known); })

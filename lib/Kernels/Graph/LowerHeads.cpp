@@ -45,27 +45,91 @@ void kernels::narrow(Lowering &in, HeadShape &shape, Storage &cache,
   }
 }
 
-static Value ropeTable(Lowering &in, model::RopeAppendOp op, int64_t headDim) {
-  std::string source;
-  llvm::raw_string_ostream os(source);
-  auto put = [&](StringRef key, const APFloat &value) {
-    os << " " << key << " " << exactNumber(value.convertToDouble());
-  };
-  os << "rope head_dim " << headDim;
-  put("theta", op.getTheta());
-  if (auto scaling = op.getScaling()) {
-    put("factor", scaling->getFactor());
-    put("low_freq_factor", scaling->getLowFreqFactor());
-    put("high_freq_factor", scaling->getHighFreqFactor());
-    os << " original_context " << scaling->getOriginalContext();
-  }
+/// A table of the host library, which makes it from that text: so many numbers
+/// for each position.
+static Value tableOf(Lowering &in, StringRef source, ArrayRef<int64_t> shape) {
+  SmallVector<int64_t> all = {kDynamic};
+  llvm::append_range(all, shape);
   int64_t positions =
       in.graph.getMaxContext().value_or(in.library.options.maxContext);
   return in.plan.named({StorageRole::Constant,
-                        source,
-                        {kDynamic, 2, headDim / 2},
+                        source.str(),
+                        all,
                         in.plan.builder.getF32Type(),
                         {in.plan.constant(positions)}});
+}
+
+/// Words and numbers that targets/host/README.md explains.
+static std::string wordsOf(ArrayRef<std::pair<StringRef, double>> words) {
+  std::string text;
+  for (const auto &[word, number] : words) {
+    text += " " + word.str() + " " + exactNumber(number);
+  }
+  return text;
+}
+
+/// How frequencies are stretched; empty: they are not.
+template <typename Op>
+static std::string stretchOf(Op op) {
+  auto number = [](const APFloat &value) { return value.convertToDouble(); };
+  if (auto llama = op.getScaling()) {
+    return wordsOf({{"factor", number(llama->getFactor())},
+                    {"low_freq_factor", number(llama->getLowFreqFactor())},
+                    {"high_freq_factor", number(llama->getHighFreqFactor())},
+                    {"original_context", llama->getOriginalContext()}});
+  }
+  if (auto yarn = op.getYarn()) {
+    return wordsOf({{"factor", number(yarn->getFactor())},
+                    {"beta_fast", number(yarn->getBetaFast())},
+                    {"beta_slow", number(yarn->getBetaSlow())},
+                    {"original_context", yarn->getOriginalContext()},
+                    {"magnitude", number(yarn->getMagnitude())},
+                    {"truncate", yarn->getTruncate().getValue()}});
+  }
+  return op.getStretched()
+             ? wordsOf({{"stretched", number(*op.getStretched())}})
+             : "";
+}
+
+template <typename Op>
+static Value ropeTable(Lowering &in, Op op) {
+  int64_t columns = op.getRotatedColumns();
+  std::string source =
+      "rope" + wordsOf({{"columns", columns},
+                        {"theta", op.getTheta().convertToDouble()}});
+  return tableOf(in, source + stretchOf(op), {2, columns / 2});
+}
+
+Value kernels::temperatureTable(Lowering &in, model::TemperatureAttr of) {
+  std::string words = wordsOf(
+      {{"scale", of.getScale().convertToDouble()}, {"every", of.getEvery()}});
+  return tableOf(in, "temperature" + words, {});
+}
+
+template <typename Op>
+static Rotation rotationOf(Op op) {
+  return {static_cast<int64_t>(op.getRotated().value_or(0)),
+          static_cast<int64_t>(op.getFirst()), op.getInterleaved()};
+}
+
+LogicalResult kernels::lower(Lowering &in, model::RopeOp op) {
+  HeadShape shape;
+  shape.headDim = shape.valueDim = op.getHeadDim();
+  shape.heads = shape.kvHeads = columnsOf(op.getX()) / shape.headDim;
+  shape.element = shape.cacheElement = elementOf(op.getX());
+  shape.rotation = rotationOf(op);
+  in.bind(op.getOut(), in.rowsOf(op.getX()));
+  in.plan.launch(in.library.rope(shape, in.plan.isDecode),
+                 {{"x", in.bufferOf(op.getX())},
+                  {"rope", ropeTable(in, op)},
+                  {"starts", in.starts()},
+                  {"contexts", in.contexts()},
+                  {"out", in.bufferOf(op.getOut())},
+                  {"tokens", in.plan.sizes.tokens},
+                  {"sequences", in.plan.sizes.sequences},
+                  {"longest", in.plan.sizes.longest}},
+                 model::getShortName(op));
+  return success();
 }
 
 LogicalResult kernels::lower(Lowering &in, model::RopeAppendOp op) {
@@ -100,6 +164,7 @@ void kernels::launchRope(Lowering &in, model::RopeAppendOp op,
                          ArrayRef<NamedValue> rows, const SumParts &sums) {
   model::CacheType cache = op.getCache().getType();
   HeadShape shape = headsOf(in, cache, op.getHeads(), elementOf(op.getQkv()));
+  shape.rotation = rotationOf(op);
   Storage place = in.storage[op.getCache()];
   narrow(in, shape, place, op.getQScale());
   NamedValues arguments(rows);
@@ -110,7 +175,7 @@ void kernels::launchRope(Lowering &in, model::RopeAppendOp op,
     llvm::append_range(arguments, in.buffersOf({{"q_norm", op.getQNorm()},
                                                 {"k_norm", op.getKNorm()}}));
   }
-  arguments.append({{"rope", ropeTable(in, op, shape.headDim)},
+  arguments.append({{"rope", ropeTable(in, op)},
                     {"starts", in.starts()},
                     {"contexts", in.contexts()},
                     {"pages", in.pages()},

@@ -1,14 +1,24 @@
-// Rotated queries and keys, appended keys and values; of sums in parts with
-// PARTS, which a scale of each row, one of each column and a bias finish with
-// FINISHED, one scale of all rows with FINISHED_BY_ONE. With NORMED heads of
-// queries and keys are normed first, by weights that are that much more.
+// Rotated queries and keys, appended keys and values, or with ALONE all heads
+// of a matrix rotated; of ROTATED columns, INTERLEAVED or not; of sums in parts
+// with PARTS, which a scale of each row, one of each column and a bias finish
+// with FINISHED, one scale of all rows with FINISHED_BY_ONE. With NORMED heads
+// of queries and keys are normed first, by weights that are that much more.
 #include "run.h"
 
 #ifndef HEAD_DIM
 #define HEAD_DIM 64
 #endif
-constexpr int kHeads = 4, kKvHeads = 2, kDim = HEAD_DIM, kHalf = kDim / 2;
+#ifndef ROTATED // columns of a head, from FIRST on
+#define ROTATED HEAD_DIM
+#define FIRST 0
+#endif
+constexpr int kHeads = 4, kKvHeads = 2, kDim = HEAD_DIM, kHalf = ROTATED / 2;
 constexpr int kAll = kHeads + 2 * kKvHeads;
+#ifdef ALONE
+constexpr int kQueries = kAll; // of a matrix of heads
+#else
+constexpr int kQueries = kHeads;
+#endif
 #ifdef PARTS
 using Source = float;
 constexpr int kParts = PARTS;
@@ -91,16 +101,28 @@ static double normed(Allocation<Source> &qkv, int row, int head, int i) {
 
 static double rotated(Allocation<Source> &qkv, int row, int head, int i,
                       int position) {
-  double angle = position * std::pow(1e4, -2.0 * (i % kHalf) / kDim);
-  double cosine = float(std::cos(angle)), sine = float(std::sin(angle));
   double x = normed(qkv, row, head, i);
-  double y = normed(qkv, row, head, (i + kHalf) % kDim);
-  return i < kHalf ? x * cosine - y * sine : x * cosine + y * sine;
+  const int turned = i - FIRST; // of those that turn
+  if (turned < 0 || turned >= ROTATED) {
+    return x;
+  }
+#ifdef INTERLEAVED
+  const int pair = turned / 2, other = i ^ 1;
+  const bool isFirst = turned % 2 == 0;
+#else
+  const int pair = turned % kHalf, other = FIRST + (turned + kHalf) % ROTATED;
+  const bool isFirst = turned < kHalf;
+#endif
+  double angle = position * std::pow(1e4, -2.0 * pair / ROTATED);
+  double cosine = float(std::cos(angle)), sine = float(std::sin(angle));
+  double y = normed(qkv, row, head, other);
+  return isFirst ? x * cosine - y * sine : x * cosine + y * sine;
 }
 
 static void fillTable(Allocation<float> &table) {
   for (size_t i = 0; i < table.size(); ++i) {
-    double angle = double(i / kDim) * std::pow(1e4, -2.0 * (i % kHalf) / kDim);
+    double angle =
+        double(i / ROTATED) * std::pow(1e4, -2.0 * double(i % kHalf) / ROTATED);
     table[i] = float(i / kHalf % 2 ? std::sin(angle) : std::cos(angle));
   }
 }
@@ -135,7 +157,7 @@ int main() {
   Sequences sequences(CONTEXTS, NEWS, 16);
   Allocation<Source> qkv(sequences.tokens * kParts * kAll * kDim);
   Allocation<float> table(256 * kDim);
-  Allocation<QueryElement> q(sequences.tokens * kHeads * kDim);
+  Allocation<QueryElement> q(sequences.tokens * kQueries * kDim);
   Allocation<CacheElement> keys(sequences.cacheRows() * kKvHeads * kDim);
   CacheScales scales;
   Allocation<CacheElement> values(sequences.cacheRows() * kKvHeads * kDim);
@@ -148,6 +170,11 @@ int main() {
 #endif
   fillTable(table);
   int tiles = (sequences.longest() + TOKENS - 1) / TOKENS;
+#ifdef ALONE // rotates what others append
+  launch("rope", sequences.count() * tiles * GROUPS, modelc::rope, qkv.data(),
+         table.data(), sequences.starts.data(), sequences.lengths.data(),
+         q.data(), sequences.tokens, sequences.count(), sequences.longest());
+#else
   launch("rope_append", sequences.count() * tiles * kKvHeads,
          modelc::rope_append, qkv.data(),
          FINISH_ARGUMENTS NORM_ARGUMENTS table.data(), sequences.starts.data(),
@@ -155,17 +182,18 @@ int main() {
          keys.data(), values.data(),
          QUERY_ARGUMENT KEY_ARGUMENT VALUE_ARGUMENT sequences.tokens,
          sequences.count(), sequences.longest(), sequences.pagesPerSequence);
+#endif
   Outcome outcome;
   for (int s = 0; s < sequences.count(); ++s) {
     for (int t = 0; t < sequences.news[s]; ++t) {
       int row = sequences.starts[s] + t;
       int position = sequences.contexts[s] - sequences.news[s] + t;
-      for (int i = 0; i < kHeads * kDim; ++i) {
-        outcome.addCached(q[row * kHeads * kDim + i],
+      for (int i = 0; i < kQueries * kDim; ++i) {
+        outcome.addCached(q[row * kQueries * kDim + i],
                           rotated(qkv, row, i / kDim, i % kDim, position),
                           kQueryScale);
       }
-      for (int i = 0; i < kKvHeads * kDim; ++i) {
+      for (int i = 0; kQueries == kHeads && i < kKvHeads * kDim; ++i) {
         int place = sequences.row(s, position) * kKvHeads * kDim + i;
         outcome.addCached(
             keys[place],
