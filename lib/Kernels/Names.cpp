@@ -175,6 +175,8 @@ std::string kernels::nameOf(StringRef kind, const HeadShape &shape) {
           (shape.isLatent() ? "_latent" + extent(shape.valueDim) : "") + "_" +
           word(shape.cacheElement) +
           (shape.window > 0 ? "_w" + extent(shape.window) : "") +
+          (shape.chunk > 0 ? "_c" + extent(shape.chunk) : "") +
+          (shape.sink ? "_sinks" : "") +
           (shape.queries ? "_queries_" + word(shape.queries) : "") +
           (shape.normWeight ? "_normed" : ""))
       .str();

@@ -48,6 +48,10 @@ std::string reasonAgainstScales(const LinearShape &shape,
 /// Of so many keys, those in tiles that decode walks at most.
 inline int64_t walkedKeys(const HeadShape &shape, const DecodeTile &tile,
                           int64_t keys) {
+  if (shape.chunk > 0) {
+    bool isWhole = shape.chunk % tile.keys == 0;
+    keys = std::min(keys, shape.chunk + (isWhole ? 0 : tile.keys));
+  }
   return shape.window > 0 ? std::min(keys, shape.window + tile.keys) : keys;
 }
 
@@ -127,6 +131,7 @@ public:
              llvm::ArrayRef<Range> ranges) const;
 
   RopeTile rope(const HeadShape &shape, bool isDecode) const;
+  RopeTile rotated(const HeadShape &shape, bool isDecode) const;
   RopeTile append(const HeadShape &shape, bool isDecode) const;
   /// Candidates in order, most queries first.
   llvm::SmallVector<PrefillTile> candidates(const HeadShape &shape) const;

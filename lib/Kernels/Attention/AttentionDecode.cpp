@@ -50,6 +50,7 @@ struct Decode {
   const DecodeTile &tile;
   QueryArguments q;
   CacheArguments cache;
+  ScoreArguments scores;
   Value contexts, pages;
   Parts parts;
   Value out;
@@ -60,13 +61,14 @@ struct Decode {
   OwnHeads headsOf(Scalar index);
   void ownPart(Scalar sequence, Scalar index, Scalar split);
   Softmax walk(Scalar sequence, Scalar kvHead, ValueRange queries,
-               Scalar context, Scalar split);
+               Scalar context, Scalar split, Value sinks);
 };
 } // namespace
 
 void Decode::declare() {
   q = QueryArguments::declare(k, shape);
   cache = CacheArguments::declare(k, shape, /*scalesValues=*/isWhole());
+  scores = ScoreArguments::declare(k, shape);
   contexts = k.buffer("contexts", {kDynamic}, k.i32());
   pages = k.buffer("pages", {kDynamic, kDynamic}, k.i32());
   if (isWhole()) {
@@ -77,9 +79,15 @@ void Decode::declare() {
   }
 }
 
-/// Tiles of keys that a query sees any of: a window begins anywhere in one.
+/// Tiles of keys that a query sees any of: a window begins anywhere in one, a
+/// chunk, of more keys, with the first.
 static std::string expectTiles(const HeadShape &shape, int64_t keys) {
-  std::string tiles = "context / " + std::to_string(keys) + " + 0.5";
+  std::string seen = "context";
+  if (shape.chunk > 0) {
+    std::string chunk = std::to_string(shape.chunk);
+    seen = "(context - floordiv(context - 1, " + chunk + ") * " + chunk + ")";
+  }
+  std::string tiles = seen + " / " + std::to_string(keys) + " + 0.5";
   if (shape.window > 0) {
     tiles = "min(" + tiles + ", " + std::to_string(shape.window + keys - 1) +
             " / " + std::to_string(keys) + ")";
@@ -87,12 +95,11 @@ static std::string expectTiles(const HeadShape &shape, int64_t keys) {
   return "max(1, " + tiles + ")";
 }
 
-/// The softmax over the keys of one part.
+/// The softmax over the keys of one part; `sinks` may be null.
 Softmax Decode::walk(Scalar sequence, Scalar kvHead, ValueRange queries,
-                     Scalar context, Scalar split) {
+                     Scalar context, Scalar split, Value sinks) {
   // Whole tiles of keys are dealt to the splits, to the first ones first.
-  Scalar begin = shape.window > 0 ? firstTileSeen(k, shape, context, tile.keys)
-                                  : k.constant(0);
+  Scalar begin = firstTileSeen(k, shape, context, tile.keys);
   Scalar tiles = k.name("tiles", ceilDiv(context, tile.keys) - begin);
   auto before = [&](Scalar part) {
     return (part * tiles + splits - 1.0) / splits;
@@ -101,8 +108,12 @@ Softmax Decode::walk(Scalar sequence, Scalar kvHead, ValueRange queries,
   Scalar trips = k.name("trips", before(split + 1.0) - first);
   std::string expect = expectTiles(shape, tile.keys);
   expect += isWhole() ? "" : " / splits";
-  Value scale = loadScoreScale(k, shape, cache);
+  Value scale = scores.loadScale(k, shape, cache, /*queries=*/1,
+                                 /*position=*/context - 1.0, context);
   Softmax start = Softmax::start(k, shape, tile.queries);
+  if (sinks) {
+    start = withSinks(k, shape, start, sinks, isWhole() ? Scalar() : split);
+  }
   auto body = [&](Scalar t, ValueRange carried) {
     Scalar key =
         k.name("key", (begin + first + t) * static_cast<double>(tile.keys));
@@ -110,6 +121,9 @@ Softmax Decode::walk(Scalar sequence, Scalar kvHead, ValueRange queries,
                     context,    key,          context, tile.keys, scale};
     auto isVisible = [&](Element e) {
       Scalar own = key + e.column, isThere = own < context;
+      if (shape.chunk % tile.keys != 0) {
+        return isThere & (firstKeySeen(k, shape, context) <= own);
+      }
       return shape.window > 0
                  ? isThere & (context <= own + double(shape.window))
                  : isThere;
@@ -152,7 +166,12 @@ void Decode::ownPart(Scalar sequence, Scalar index, Scalar split) {
         QueryArguments::Column own = q.at(shape, column);
         return heads(own.buffer, own.column);
       });
-  Softmax end = walk(sequence, kvHead, queries, context, split);
+  Value sinks;
+  if (scores.sink) {
+    Place place = at(scores.sink, {head}).walks(0, 0).valid({headLimit});
+    sinks = k.load("sink", {tile.queries, 1}, place);
+  }
+  Softmax end = walk(sequence, kvHead, queries, context, split, sinks);
   if (isWhole()) {
     storeParts(k, finishSoftmax(k, shape, end, cache.valueScale),
                [&](int64_t column) { return heads(out, column); });
@@ -174,7 +193,7 @@ KernelOp kernels::buildAttentionDecode(OpBuilder &builder, const Label &label,
                                        const DecodeTile &tile,
                                        Range sequences) {
   KernelBuilder k(builder, label.symbol, label.op, tile.waves);
-  Decode kernel = {k, shape, tile, {}, {}, {}, {}, {}, {}, {}};
+  Decode kernel = {k, shape, tile, {}, {}, {}, {}, {}, {}, {}, {}};
   kernel.declare();
   Scalar count = k.size("sequences", sequences.minimum, sequences.maximum);
   kernel.splits =

@@ -31,12 +31,14 @@ struct Prefill {
   const PrefillTile &tile;
   QueryArguments q;
   CacheArguments cache;
+  ScoreArguments scores;
   SequenceArguments sequences;
   Value out;
 
   void declare();
   KeyTile keysOf(const Sequence &sequence, Scalar kvHead, Scalar trip,
                  Scalar key);
+  Scalar isAnyHidden(Scalar position, Scalar key);
   void ownQueries(const Sequence &sequence, Scalar first, Scalar head);
 };
 } // namespace
@@ -44,6 +46,7 @@ struct Prefill {
 void Prefill::declare() {
   q = QueryArguments::declare(k, shape);
   cache = CacheArguments::declare(k, shape);
+  scores = ScoreArguments::declare(k, shape);
   sequences = SequenceArguments::declare(k);
   out = k.buffer("out", {kDynamic, shape.heads, shape.valueDim}, shape.element);
 }
@@ -90,6 +93,21 @@ static std::string expectBeyond(int64_t beyond, const char *power = "") {
          ") / (tokens / sequences)";
 }
 
+/// Keys of its own chunk that a new query sees in the mean: of all whole chunks
+/// up to the context and of the last one, less those up to the past.
+static std::string expectOfChunk(int64_t chunk) {
+  auto seenUpTo = [&](const std::string &position) {
+    std::string size = std::to_string(chunk);
+    std::string whole = "floordiv(" + position + ", " + size + ")";
+    std::string rest = "(" + position + " - " + whole + " * " + size + ")";
+    return "(" + whole + " * " + std::to_string(chunk * (chunk + 1) / 2) +
+           " + (" + rest + " ^ 2 + " + rest + ") / 2)";
+  };
+  return "(" + seenUpTo("context") + " - " +
+         seenUpTo("(context - tokens / sequences)") +
+         ") / (tokens / sequences)";
+}
+
 /// Keys of a window that are walked before the own ones of a tile of queries,
 /// where tiles of keys begin with those of queries.
 static int64_t keysBefore(const HeadShape &shape, const PrefillTile &tile) {
@@ -105,8 +123,9 @@ static int64_t tripsBeside(const PrefillTile &tile) {
 /// tile, less the mean of those before a window, where nothing is rounded.
 static std::string expectTrips(const HeadShape &shape,
                                const PrefillTile &tile) {
-  std::string keys =
-      "context - tokens / sequences / 2 + " + std::to_string(tile.queries / 2);
+  std::string seen = shape.chunk > 0 ? expectOfChunk(shape.chunk)
+                                     : "context - tokens / sequences / 2";
+  std::string keys = seen + " + " + std::to_string(tile.queries / 2);
   if (shape.window > 0) {
     int64_t beyond = keysBefore(shape, tile) + (tile.queries - tile.keys) / 2;
     keys += " - " + expectBeyond(beyond, " ^ 2") + " / 2";
@@ -130,6 +149,30 @@ static std::string expectMasked(const HeadShape &shape,
   return "min(1, " + masked + " / (" + expectTrips(shape, tile) + "))";
 }
 
+/// Whether a key is seen by a query, by their positions.
+static Scalar isSeen(const HeadShape &shape, Scalar key, Scalar query) {
+  Scalar isBefore = key <= query;
+  if (shape.chunk > 0) {
+    return isBefore & (query <= key + query % shape.chunk);
+  }
+  return shape.window > 0 ? isBefore & (query < key + double(shape.window))
+                          : isBefore;
+}
+
+/// Whether some query of the tile from `position` on does not see some key of
+/// that from `key` on.
+Scalar Prefill::isAnyHidden(Scalar position, Scalar key) {
+  Scalar isAnyLater = position < key + static_cast<double>(tile.keys - 1);
+  if (shape.seesAllKeys()) {
+    return isAnyLater;
+  }
+  Scalar end = position + static_cast<double>(tile.queries);
+  Scalar isAnyEarlier =
+      shape.chunk > 0 ? key < firstKeySeen(k, shape, end)
+                      : key < position + double(tile.queries - shape.window);
+  return isAnyLater | isAnyEarlier;
+}
+
 void Prefill::ownQueries(const Sequence &sequence, Scalar first, Scalar head) {
   Scalar row = sequence.start + first;
   auto rowsOf = [&](Value buffer, int64_t column) {
@@ -146,18 +189,21 @@ void Prefill::ownQueries(const Sequence &sequence, Scalar first, Scalar head) {
   Scalar position = k.name("position", sequence.past + first);
   Scalar seen =
       minimum(position + static_cast<double>(tile.queries), sequence.context);
-  Scalar begin = shape.window > 0
-                     ? firstTileSeen(k, shape, position + 1.0, tile.keys)
-                     : k.constant(0);
+  Scalar begin = firstTileSeen(k, shape, position + 1.0, tile.keys);
   Scalar trips = ceilDiv(seen, tile.keys) - begin;
   std::string expect = expectTrips(shape, tile);
   if (int64_t late = tripsLate(tile)) {
     trips = trips + static_cast<double>(late); // the last ones see no keys
   }
   trips = k.name("trips", trips);
-  Value scale = loadScoreScale(k, shape, cache);
+  Value scale = scores.loadScale(k, shape, cache, tile.queries, position,
+                                 sequence.context);
   Softmax start = Softmax::start(k, shape, tile.queries,
                                  tile.isDelayed ? tile.keys : 0, tile.isAhead);
+  if (scores.sink) {
+    Value sink = k.load("sink", {1, 1}, at(scores.sink, {head}).walks(0, 0));
+    start = withSinks(k, shape, start, sink);
+  }
   auto body = [&](Scalar t, ValueRange carried) {
     Scalar key = k.name("key", (begin + t) * static_cast<double>(tile.keys));
     KeyTile next = keysOf(sequence, kvHead, t, key);
@@ -165,18 +211,12 @@ void Prefill::ownQueries(const Sequence &sequence, Scalar first, Scalar head) {
     next.expectFirst = "1 / (" + expect + ")";
     Scalar scored = tile.isAhead ? key - static_cast<double>(tile.keys) : key;
     auto isVisible = [&](Element e) {
-      Scalar own = scored + e.column, query = position + e.row;
-      return shape.window > 0
-                 ? (own <= query) & (query < own + double(shape.window))
-                 : own <= query;
+      Scalar own = scored + e.column;
+      return isSeen(shape, own, position + e.row);
     };
-    Scalar isMasked = position < scored + static_cast<double>(tile.keys - 1);
-    if (shape.window > 0) {
-      isMasked =
-          isMasked | (scored < position + double(tile.queries - shape.window));
-    }
     return addKeys(k, shape, Softmax::of(shape, carried), queries, next,
-                   {isVisible, isMasked, expectMasked(shape, tile)})
+                   {isVisible, isAnyHidden(position, scored),
+                    expectMasked(shape, tile)})
         .values();
   };
   KernelBuilder::Values sums =
@@ -194,7 +234,7 @@ KernelOp kernels::buildAttentionPrefill(OpBuilder &builder, const Label &label,
                                         const PrefillTile &tile,
                                         StepRange sizes) {
   KernelBuilder k(builder, label.symbol, label.op, tile.waves);
-  Prefill kernel = {k, shape, tile, {}, {}, {}, {}};
+  Prefill kernel = {k, shape, tile, {}, {}, {}, {}, {}};
   kernel.declare();
   auto [count, longest] = kernel.sequences.declareSizes(k, sizes);
   Scalar tiles = k.name("tiles", ceilDiv(longest, tile.queries));

@@ -177,7 +177,8 @@ FailureOr<DecodeTile> Tiling::decode(Candidates &candidates,
   best.maxSplits =
       std::clamp<int64_t>(llvm::PowerOf2Ceil(llvm::divideCeil(grid, groups)), 1,
                           std::max<int64_t>(1, options.maxContext / best.keys));
-  if (shape.window > 0) { // else the context says how many are worth joining
+  if (!shape
+           .seesAllKeys()) { // else the context says how many are worth joining
     int64_t joined = walkedKeys(shape, best, options.maxContext) / best.keys /
                      best.joinTiles;
     best.maxSplits = std::clamp<int64_t>(llvm::bit_floor<uint64_t>(joined), 1,

@@ -11,7 +11,6 @@ using namespace modelc::schedule;
 static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// Below all scores.
 static constexpr double kLowest = std::numeric_limits<float>::lowest();
-static constexpr double kLog2E = 1.4426950408889634;
 /// By what a score may exceed the maximum that powers are taken against before
 /// all is scaled anew: powers to 2^8 lose nothing in f32 and bf16.
 static constexpr double kSlack = 8;
@@ -45,9 +44,9 @@ Softmax Softmax::start(KernelBuilder &k, const HeadShape &shape,
   for (int64_t columns : partsOf(shape.valueDim)) {
     start.results.push_back(k.fill("zero", {queries, columns}, k.f32(), 0));
   }
-  // A query may see no key of the first tile of a window, and sees none of the
-  // one before: its maximum must be a number then.
-  bool seesFirst = shape.window == 0 && !hasScores;
+  // A query may see no key of the first tile of a window or chunk, and sees
+  // none of the one before: its maximum must be a number then.
+  bool seesFirst = shape.seesAllKeys() && !hasScores;
   start.maximum =
       k.fill("lowest", {queries, 1}, k.f32(), seesFirst ? -kInfinity : kLowest);
   start.sum = k.fill("none", {queries, 1}, k.f32(), 0);
@@ -117,13 +116,6 @@ kernels::loadQueries(KernelBuilder &k, const HeadShape &shape, int64_t queries,
   return parts;
 }
 
-Scalar kernels::firstTileSeen(KernelBuilder &k, const HeadShape &shape,
-                              Scalar end, int64_t keys) {
-  Scalar first =
-      maximum(end - static_cast<double>(shape.window), k.constant(0));
-  return k.name("first_tile", first / static_cast<double>(keys));
-}
-
 /// Columns of a tile of keys or values, in `type`.
 static Value loadCache(KernelBuilder &k, StringRef name, const HeadShape &shape,
                        Type type, Value cache, const KeyTile &tile,
@@ -141,30 +133,20 @@ static Value loadCache(KernelBuilder &k, StringRef name, const HeadShape &shape,
                [&](Element e) { return convert(e[0], type); });
 }
 
-/// Of scores, for powers of 2.
-static double scoreScale(const HeadShape &shape) {
-  return shape.scale > 0
-             ? kLog2E * shape.scale
-             : kLog2E / std::sqrt(static_cast<double>(shape.headDim));
-}
-
-Value kernels::loadScoreScale(KernelBuilder &k, const HeadShape &shape,
-                              const CacheArguments &cache) {
-  SmallVector<Value> scales;
-  for (auto [name, scale] : {std::pair("k_scale", cache.keyScale),
-                             std::pair("q_scale", cache.queryScale)}) {
-    if (scale) {
-      scales.push_back(
-          k.load(name, {1, 1}, at(scale, {k.constant(0)}).walks(0, 0)));
-    }
-  }
-  if (scales.empty()) {
-    return {};
-  }
-  return k.map("score_scale", k.f32(), scales, [&](Element e) {
-    Scalar product = scales.size() > 1 ? e[0] * e[1] : e[0];
-    return product * scoreScale(shape);
+Softmax kernels::withSinks(KernelBuilder &k, const HeadShape &shape,
+                           const Softmax &start, Value sinks, Scalar part) {
+  Softmax own = start;
+  auto where = [&](Scalar yes, Scalar no) {
+    return part ? select(part == k.constant(0), yes, no) : yes;
+  };
+  own.maximum = k.map("sinks", k.f32(), {start.maximum, sinks}, [&](Element e) {
+    return where(convert(e[1], k.f32()) * kLog2E, e[0]);
   });
+  double raise = PowerRange::of(shape, !!start.weights).raise;
+  own.sum = k.map("of_sinks", k.f32(), start.sum, [&](Element e) {
+    return where(k.number(k.f32(), std::exp2(raise)), e[0]);
+  });
+  return own;
 }
 
 /// Products of queries and the keys that they see, elsewhere minus infinity.
@@ -259,23 +241,15 @@ Softmax kernels::addKeys(KernelBuilder &k, const HeadShape &shape,
   if (softmax.weights) {
     addValues(k, shape, tile, softmax.weights, results);
   }
-  Value scores = seen(k, softmax.scores ? softmax.scores : products, mask);
+  const ScoreScale scale = {k, shape, tile.scale};
+  Value scores =
+      seen(k, softmax.scores ? softmax.scores : scale.capped(products), mask);
   Value best = k.reduce("best", Combiner::Max, scores, 1);
-  auto with = [&](std::initializer_list<Value> values) {
-    SmallVector<Value> inputs(values);
-    if (tile.scale) {
-      inputs.push_back(tile.scale);
-    }
-    return inputs;
-  };
-  auto scale = [&](Element e, unsigned last) {
-    return tile.scale ? e[last] : k.number(f32, scoreScale(shape));
-  };
   PowerRange reach = PowerRange::of(shape, !!softmax.weights);
   // Each query sees some key of the first tile, or its maximum starts finite.
   Value maximum =
-      k.map("max", f32, with({softmax.maximum, best}), [&](Element e) {
-        Scalar found = e[1] * scale(e, 2);
+      k.map("max", f32, scale.with({softmax.maximum, best}), [&](Element e) {
+        Scalar found = scale.times(e, 1);
         return softmax.weights
                    ? select(found - e[0] > k.number(f32, reach.slack), found,
                             e[0])
@@ -286,9 +260,9 @@ Softmax kernels::addKeys(KernelBuilder &k, const HeadShape &shape,
   Value shift = k.map("shift", f32, maximum, [&](Element e) {
     return k.number(f32, reach.raise) - e[0];
   });
-  Value powers = k.map("powers", f32, with({scores, shift}), [&](Element e) {
-    return exp2(multiplyAdd(e[0], scale(e, 2), e[1]));
-  });
+  Value powers =
+      k.map("powers", f32, scale.with({scores, shift}),
+            [&](Element e) { return exp2(scale.timesPlus(e, 0, e[1])); });
   if (tile.fmaExponentials) {
     powers.getDefiningOp<MapOp>().setFmaExponentials(tile.fmaExponentials);
   }
@@ -303,8 +277,9 @@ Softmax kernels::addKeys(KernelBuilder &k, const HeadShape &shape,
   decayIfAny(k, results, decay, tile.expectFirst);
   Softmax next = {results, maximum, sum, weigh(k, shape, powers)};
   if (softmax.scores) {
-    next.scores =
-        k.map("scores", f32, products, [](Element e) { return e[0]; });
+    next.scores = shape.softCap > 0 ? scale.capped(products)
+                                    : k.map("scores", f32, products,
+                                            [](Element e) { return e[0]; });
   }
   return next;
 }

@@ -3,7 +3,7 @@
 #ifndef LIB_KERNELS_ATTENTION_SOFTMAX_H
 #define LIB_KERNELS_ATTENTION_SOFTMAX_H
 
-#include "lib/Kernels/Attention/Sequences.h"
+#include "lib/Kernels/Attention/Scores.h"
 #include "lib/Kernels/HeadFamilies.h"
 #include "lib/Kernels/KernelBuilder.h"
 
@@ -42,19 +42,16 @@ struct KeyTile {
                      ///< where the softmax has weights
   Scalar valueEnd;   ///< values from here on are not loaded
   int64_t count;     ///< keys of the tile
-  mlir::Value scale; ///< of scores, in base 2, 1 x 1; null: that of headDim
+  mlir::Value scale; ///< of scores, in base 2, of each query or 1 x 1; null:
+                     ///< that of the shape
   std::string expectFirst = {}; ///< the part of the trips that is the first
   int64_t fmaExponentials = 0;  ///< as of PrefillTile
 };
 
-/// Of tiles of so many keys, the first one that a query sees any of; `end`:
-/// none from there on.
-Scalar firstTileSeen(KernelBuilder &k, const HeadShape &shape, Scalar end,
-                     int64_t keys);
-
-/// The scale of scores of a cache whose keys have one, 1 x 1, or null.
-mlir::Value loadScoreScale(KernelBuilder &k, const HeadShape &shape,
-                           const CacheArguments &cache);
+/// The softmax that begins with the sinks of its queries, of each or 1 x 1,
+/// in the first part of the keys; in all where `part` is none.
+Softmax withSinks(KernelBuilder &k, const HeadShape &shape,
+                  const Softmax &start, mlir::Value sinks, Scalar part = {});
 
 /// Which keys of a tile a query does not see.
 struct Mask {

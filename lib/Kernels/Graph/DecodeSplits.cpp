@@ -65,16 +65,16 @@ static constexpr int64_t kMostFillings = 3;
 std::pair<Value, Value> kernels::splitsOf(Lowering &in,
                                           const HeadShape &shape) {
   const DecodeTile &tile = in.library.decodeTile(shape);
-  std::pair<Value, Value> &known =
-      in.splits[{shape.kvHeads * tile.groupParts(shape), shape.pageSize,
-                 shape.window, tile.keys, tile.joinTiles, tile.perUnit,
-                 tile.atOnce, tile.maxSplits, std::llround(tile.alone * 1e3)}];
+  std::pair<Value, Value> &known = in.splits[{
+      shape.kvHeads * tile.groupParts(shape), shape.pageSize, shape.window,
+      shape.chunk, tile.keys, tile.joinTiles, tile.perUnit, tile.atOnce,
+      tile.maxSplits, std::llround(tile.alone * 1e3)}];
   if (known.first) {
     return known;
   }
   Value keys = in.plan.compute<arith::MulIOp>(in.plan.sizes.pagesPerSequence,
                                               in.plan.constant(shape.pageSize));
-  if (shape.window > 0) {
+  if (!shape.seesAllKeys()) {
     keys = in.plan.compute<arith::MinSIOp>(
         keys, in.plan.constant(walkedKeys(shape, tile, kNoLimit)));
   }

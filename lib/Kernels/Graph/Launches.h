@@ -58,6 +58,8 @@ HeadShape headsOf(Lowering &in, model::CacheType cache, int64_t heads,
                   mlir::Type element);
 /// Heads whose queries have 8 bits over `scale`, if it is not null.
 void narrow(Lowering &in, HeadShape &shape, Storage &cache, mlir::Value scale);
+/// What queries are multiplied by, of each position.
+mlir::Value temperatureTable(Lowering &in, model::TemperatureAttr of);
 /// Keys, values and the scales that there are.
 void appendCache(NamedValues &arguments, const Storage &cache);
 /// Those of a step of any phase.

@@ -22,14 +22,15 @@ static void runWhole() {
   fillAttention(sequences, q, keys, values, kDim);
   launch("attention_decode", count * kKvHeads, modelc::attention_decode,
          q.data(), keys.data(), values.data(),
-         QUERY_ARGUMENT KEY_ARGUMENT VALUE_ARGUMENT sequences.lengths.data(),
+         QUERY_ARGUMENT KEY_ARGUMENT VALUE_ARGUMENT SCORE_ARGUMENTS
+             sequences.lengths.data(),
          sequences.pages.data(), out.data(), count, sequences.pagesPerSequence);
   std::vector<double> results, reference;
   for (int s = 0; s < count; ++s) {
     for (int h = 0; h < kHeads; ++h) {
       auto exact = attend(sequences, s, sequences.contexts[s] - 1,
                           &q[(s * kHeads + h) * kDim], keys, values, kKvHeads,
-                          h / kGroup, kDim, kValueDim);
+                          h, kGroup, kDim, kValueDim);
       reference.insert(reference.end(), exact.begin(), exact.end());
       for (int i = 0; i < kValueDim; ++i) {
         results.push_back(asDouble(out[(s * kHeads + h) * kValueDim + i]));
@@ -51,7 +52,7 @@ static void runSplits(int splits) {
   Allocation<float> stat(count * splits * kHeads * 2);
   launch("attention_decode", count * kKvHeads * splits,
          modelc::attention_decode, q.data(), keys.data(), values.data(),
-         QUERY_ARGUMENT KEY_ARGUMENT sequences.lengths.data(),
+         QUERY_ARGUMENT KEY_ARGUMENT SCORE_ARGUMENTS sequences.lengths.data(),
          sequences.pages.data(), part.data(), stat.data(), count, splits,
          sequences.pagesPerSequence);
   std::vector<double> results, reference;
@@ -59,7 +60,7 @@ static void runSplits(int splits) {
     for (int h = 0; h < kHeads; ++h) {
       auto exact = attend(sequences, s, sequences.contexts[s] - 1,
                           &q[(s * kHeads + h) * kDim], keys, values, kKvHeads,
-                          h / kGroup, kDim, kValueDim);
+                          h, kGroup, kDim, kValueDim);
       reference.insert(reference.end(), exact.begin(), exact.end());
       double best = -INFINITY, sum = 0;
       for (int p = 0; p < splits; ++p) {

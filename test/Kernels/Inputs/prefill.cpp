@@ -29,7 +29,8 @@ int main() {
   int tiles = (sequences.longest() + QUERIES - 1) / QUERIES;
   launch("attention_prefill", sequences.count() * kHeads * tiles,
          modelc::attention_prefill, q.data(), keys.data(), values.data(),
-         QUERY_ARGUMENT KEY_ARGUMENT VALUE_ARGUMENT sequences.starts.data(),
+         QUERY_ARGUMENT KEY_ARGUMENT VALUE_ARGUMENT SCORE_ARGUMENTS
+             sequences.starts.data(),
          sequences.lengths.data(), sequences.pages.data(), out.data(),
          sequences.tokens, sequences.count(), sequences.longest(),
          sequences.pagesPerSequence);
@@ -41,7 +42,7 @@ int main() {
       for (int h = 0; h < kHeads; ++h) {
         auto exact =
             attend(sequences, s, position, &q[(row * kHeads + h) * kDim], keys,
-                   values, kKvHeads, h / kGroup, kDim, kValueDim);
+                   values, kKvHeads, h, kGroup, kDim, kValueDim);
         reference.insert(reference.end(), exact.begin(), exact.end());
         for (int i = 0; i < kValueDim; ++i) {
           results.push_back(asDouble(out[(row * kHeads + h) * kValueDim + i]));

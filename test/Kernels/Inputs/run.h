@@ -236,25 +236,88 @@ inline void fillAttention(Sequences &sequences,
 #define WINDOW (1 << 20)
 #endif
 
-/// Attention of one query at `position` over the last WINDOW keys of a cache,
+/// What scores have beside products, if a kernel is built so: one more for each
+/// head (SINKS), and a factor for each position (TEMPERED).
+struct ScoreNumbers {
+  Allocation<bf16> sinks{16};
+  Allocation<float> temperatures{512};
+  ScoreNumbers() {
+    for (bf16 &sink : sinks) { // as much as all keys together
+      put(sink, 4 + 2 * randomNormal());
+    }
+    for (size_t i = 0; i < temperatures.size(); ++i) {
+      temperatures[i] = float(1 + 0.5 * std::log(1 + double((i + 1) / 32)));
+    }
+  }
+};
+inline ScoreNumbers &scoreNumbers() {
+  static ScoreNumbers one;
+  return one;
+}
+#ifdef SINKS
+#define SINK_ARGUMENT scoreNumbers().sinks.data(),
+#else
+#define SINK_ARGUMENT
+#endif
+#ifdef TEMPERED
+#define SCORE_ARGUMENTS SINK_ARGUMENT scoreNumbers().temperatures.data(),
+#else
+#define SCORE_ARGUMENTS SINK_ARGUMENT
+#endif
+
+/// A score of a product, with the scale SCALE in place of 1 / sqrt(headDim),
+/// and held below SOFT_CAP.
+inline double scoreOf(double product, int position, int headDim) {
+  double score = kQueryScale * kKeyScale * product;
+#ifdef SCALE
+  score *= SCALE;
+#else
+  score /= std::sqrt(double(headDim));
+#endif
+#ifdef TEMPERED
+  score *= scoreNumbers().temperatures[position];
+#endif
+#ifdef SOFT_CAP
+  score = SOFT_CAP * std::tanh(score / SOFT_CAP);
+#endif
+  return score;
+}
+
+/// The first key that a query sees: of the last WINDOW, or of its CHUNK.
+inline int firstSeen(int position) {
+#ifdef CHUNK
+  return position - position % CHUNK;
+#else
+  return std::max(0, position + 1 - WINDOW);
+#endif
+}
+
+/// Attention of one query at `position` over the keys of a cache that it sees,
 /// its own with them, in double. Queries, keys and values are kQueryScale,
 /// kKeyScale and kValueScale times what is held.
 template <typename Cache>
 std::vector<double> attend(Sequences &sequences, int s, int position,
                            const QueryElement *query, Cache &keys,
-                           Cache &values, int kvHeads, int kvHead, int headDim,
-                           int valueDim) {
+                           Cache &values, int kvHeads, int head, int group,
+                           int headDim, int valueDim) {
   std::vector<double> result(valueDim), weights(position + 1);
+  const int kvHead = head / group;
   double sum = 0;
-  int first = std::max(0, position + 1 - WINDOW);
+#ifdef SINKS
+  double sink = asDouble(scoreNumbers().sinks[head]);
+#ifdef SINKS_SCALED // a mistake
+  sink = scoreOf(sink, position, headDim);
+#endif
+  sum = std::exp(sink);
+#endif
+  int first = firstSeen(position);
   for (int p = first; p <= position; ++p) {
     double score = 0;
     size_t base = (size_t(sequences.row(s, p)) * kvHeads + kvHead) * headDim;
     for (int i = 0; i < headDim; ++i) {
       score += asDouble(query[i]) * asDouble(keys[base + i]);
     }
-    sum += weights[p] =
-        std::exp(kQueryScale * kKeyScale * score / std::sqrt(double(headDim)));
+    sum += weights[p] = std::exp(scoreOf(score, position, headDim));
   }
   for (int p = first; p <= position; ++p) {
     size_t base = (size_t(sequences.row(s, p)) * kvHeads + kvHead) * valueDim;
