@@ -4,7 +4,7 @@ Written by torch 2.15.0+cu132 (on the CPU) and transformers 5.23.0 with
 Python 3.11.7; the files change with other versions only in the last digits.
 
     python3 -m venv /tmp/golden && /tmp/golden/bin/pip install torch==2.15.0 transformers==5.23.0
-    /tmp/golden/bin/python test/Golden/make_tiny.py llama mistral qwen2 qwen3 mixtral qwen3-moe
+    /tmp/golden/bin/python test/Golden/make_tiny.py llama mistral qwen2 qwen3 mixtral qwen3-moe turns
 
 The weights are rounded to bf16, everything is computed in float32. Two prompts
 of 11 and 21 tokens are prefilled, each alone and without padding, then 8 tokens
@@ -16,7 +16,6 @@ are decoded greedily with the KV cache.
     golden.json    prompts; tokens[sequence][step]; smallest distance between the
                    best and the second logit of any step
     logits.bin     f32 [step 0 = last token of the prefill, 1..8][sequence][vocab]
-    rope.json      of Llama: frequencies of RoPE with Llama 3 scaling, head_dim 128
 """
 
 import json
@@ -29,7 +28,6 @@ import torch
 from transformers import (LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM,
                           MixtralConfig, MixtralForCausalLM, Qwen2Config, Qwen2ForCausalLM,
                           Qwen3Config, Qwen3ForCausalLM, Qwen3MoeConfig, Qwen3MoeForCausalLM)
-from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
 HERE = pathlib.Path(__file__).parent
 PROMPT_LENGTHS = (11, 21)
@@ -98,12 +96,26 @@ def make_qwen3_moe():
         architectures=["Qwen3MoeForCausalLM"], **SHARED))
 
 
+def make_turns():
+    """A Qwen 2 whose layers are of two kinds in turn, the first with a window
+    shorter than the prompts; frequencies are stretched by YaRN."""
+    yarn = {"rope_type": "yarn", "rope_theta": 10000.0, "factor": 8.0, "truncate": False,
+            "original_max_position_embeddings": 32}
+    return Qwen2ForCausalLM(Qwen2Config(
+        hidden_size=64, intermediate_size=128, num_hidden_layers=4,
+        num_attention_heads=2, num_key_value_heads=1, head_dim=64, rms_norm_eps=1e-6,
+        use_sliding_window=True, sliding_window=6, rope_parameters=yarn,
+        layer_types=["sliding_attention", "full_attention"] * 2,
+        architectures=["Qwen2ForCausalLM"], **SHARED))
+
+
 # What makes each model, its seed, and among how many prompts of each length the
 # one with the largest margin is looked for.
 FAMILIES = {"llama": (make_llama, 136, 1), "mistral": (make_mistral, 36, 1000),
             "qwen2": (make_qwen2, 16, 1000), "qwen3": (make_qwen3, 3, 200),
             "mixtral": (make_mixtral, 5, 4000),
-            "qwen3-moe": (make_qwen3_moe, 5, 4000)}
+            "qwen3-moe": (make_qwen3_moe, 5, 4000),
+            "turns": (make_turns, 16, 1000)}
 
 
 def make_model(family, seed):
@@ -185,19 +197,6 @@ def write_json(path, value):
     path.write_text(json.dumps(value, indent=1) + "\n")
 
 
-def write_rope(out):
-    """What transformers computes for the scaling of Llama 3.1."""
-    scaling = {"rope_type": "llama3", "rope_theta": 500000.0, "factor": 8.0,
-               "low_freq_factor": 1.0, "high_freq_factor": 4.0,
-               "original_max_position_embeddings": 8192}
-    config = LlamaConfig(hidden_size=4096, num_attention_heads=32, head_dim=128,
-                         max_position_embeddings=131072, rope_parameters=scaling)
-    frequencies, factor = ROPE_INIT_FUNCTIONS["llama3"](config, "cpu")
-    assert factor == 1.0
-    write_json(out / "rope.json", {"scaling": scaling, "head_dim": 128,
-                                   "frequencies": frequencies.tolist()})
-
-
 def make(family):
     _, seed, tried = FAMILIES[family]
     model = make_model(family, seed)
@@ -218,8 +217,6 @@ def make(family):
     (out / "logits.bin").write_bytes(logits.contiguous().float().numpy().tobytes())
     write_json(out / "golden.json", {"prompts": [p[0].tolist() for p in prompts],
                                      "tokens": tokens.tolist(), "margin": margin})
-    if family == "llama":
-        write_rope(out)
     print(f"{family}: margin {margin:.4f}, logits std {float(logits.std()):.3f}, tokens",
           tokens.tolist())
 

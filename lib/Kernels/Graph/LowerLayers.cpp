@@ -60,6 +60,27 @@ static LogicalResult planCarried(Lowering &in, model::LayersOp op) {
   return success();
 }
 
+/// Opens a loop over the layers and writes its body from there on. The numbers
+/// of the layers that take turns.
+static SmallVector<Value> startLayers(Plan &plan, model::LayersOp op) {
+  int64_t first = op.getFirst(), step = op.getStep();
+  Value by = step > 1 ? plan.constant(step) : Value();
+  auto loop =
+      LoopOp::create(plan.builder, plan.location(), plan.constant(first),
+                     plan.constant(first + op.getLayerCount()),
+                     by ? ValueRange(by) : ValueRange(), ValueRange());
+  Value layer = loop.getInductionVars().front();
+  layer.setLoc(NameLoc::get(plan.builder.getStringAttr("layer")));
+  plan.builder.setInsertionPointToStart(&loop.getBody().front());
+  SmallVector<Value> layers = {layer};
+  for (int64_t place = 1; place < step; ++place) {
+    Value offset = plan.constant(place);
+    layers.push_back(
+        arith::AddIOp::create(plan.builder, plan.location(), layer, offset));
+  }
+  return layers;
+}
+
 LogicalResult kernels::lower(Lowering &in, model::LayersOp op) {
   Block &body = op.getBody().front();
   for (auto [init, argument, result] :
@@ -75,17 +96,10 @@ LogicalResult kernels::lower(Lowering &in, model::LayersOp op) {
   if (failed(planCarried(in, op))) {
     return failure();
   }
-  int64_t first = op.getFirst();
-  auto loop = LoopOp::create(
-      in.plan.builder, in.plan.location(), in.plan.constant(first),
-      in.plan.constant(first + static_cast<int64_t>(op.getCount())),
-      ValueRange(), ValueRange());
-  in.layer = loop.getInductionVars().front();
-  in.layer.setLoc(NameLoc::get(in.plan.builder.getStringAttr("layer")));
   OpBuilder::InsertionGuard guard(in.plan.builder);
-  in.plan.builder.setInsertionPointToStart(&loop.getBody().front());
+  in.layers = startLayers(in.plan, op);
   LogicalResult result = lowerBlock(in, body);
-  in.layer = {};
+  in.layers.clear();
   return result;
 }
 

@@ -102,14 +102,26 @@ static std::string expertsText(model::WeightOp weight) {
   return "";
 }
 
+/// The name with the number of its own layer in place of one of the first that
+/// takes turns with it: "{layer}" for "{layer+1}".
+static std::string nameOfLayer(StringRef name) {
+  size_t begin = name.find("{layer+"), end = name.find('}', begin);
+  return begin == StringRef::npos
+             ? name.str()
+             : (name.take_front(begin) + model::kLayerPlaceholder +
+                nameOfLayer(name.drop_front(end + 1)))
+                   .str();
+}
+
 /// What the loader of a checkpoint must do to fill the buffer, as text that
 /// targets/host/README.md explains.
 static std::string sourceOf(model::WeightOp weight, bool isDoubled) {
   std::string text;
   llvm::raw_string_ostream os(text);
+  Builder builder(weight.getContext());
   os << "[";
   llvm::interleaveComma(weight.getSources(), os, [&](model::SourceAttr source) {
-    os << source.getName();
+    os << builder.getStringAttr(nameOfLayer(source.getName().getValue()));
     if (source.getPadding() > 0) {
       os << " padded " << source.getPadding();
     }
@@ -205,11 +217,12 @@ LogicalResult kernels::lower(Lowering &in, model::WeightOp op) {
                         type.getElementType(),
                         {},
                         type.getPacked()};
-  if (in.layer) {
-    buffer.sizes.push_back(in.layer);
+  bool isOfLayers = !in.layers.empty();
+  if (isOfLayers) {
+    buffer.sizes.push_back(in.layers[model::layerPlaceOf(op).value_or(0)]);
   }
   in.storage[op.getResult()] = {
-      in.layer ? in.plan.local(buffer) : in.plan.named(buffer), {}, {}};
+      isOfLayers ? in.plan.local(buffer) : in.plan.named(buffer), {}, {}};
   return success();
 }
 
@@ -223,7 +236,7 @@ LogicalResult kernels::lower(Lowering &in, model::CacheOp op) {
                         "k_cache",
                         {kDynamic, cache.getKvHeads(), cache.getHeadDim()},
                         in.stored(cache.getElementType()),
-                        {in.plan.sizes.cacheRows, in.layer}};
+                        {in.plan.sizes.cacheRows, in.layers[op.getLayer()]}};
   Storage place = {in.plan.local(buffer), {}, {}};
   if (op.getKScale()) {
     place.keyScale = in.bufferOf(op.getKScale());

@@ -77,12 +77,14 @@ struct Lowering {
   Library &library;
   Plan plan;
   llvm::DenseMap<mlir::Value, Storage> storage;
-  mlir::Value layer; ///< number of the layer, inside one
+  /// Numbers of the layers whose ops are lowered, which take turns; empty
+  /// outside of them.
+  llvm::SmallVector<mlir::Value> layers;
   /// Of the values that a block yields: the buffers they must end up in.
   llvm::DenseMap<mlir::Value, mlir::Value> wanted;
   /// The parts of the keys of a sequence, and of a step, by all that they
   /// follow from: of the heads and of their tile.
-  std::map<std::array<int64_t, 9>, std::pair<mlir::Value, mlir::Value>> splits;
+  std::map<std::array<int64_t, 10>, std::pair<mlir::Value, mlir::Value>> splits;
 
 private:
   void release(mlir::Value operand, mlir::Operation *reader);
@@ -117,6 +119,7 @@ mlir::LogicalResult lower(Lowering &in, model::NormOp op);
 mlir::LogicalResult lower(Lowering &in, model::QuantiseOp op);
 mlir::LogicalResult lower(Lowering &in, model::ReturnOp op);
 mlir::LogicalResult lower(Lowering &in, model::RopeAppendOp op);
+mlir::LogicalResult lower(Lowering &in, model::RopeOp op);
 mlir::LogicalResult lower(Lowering &in, model::RouteOp op);
 mlir::LogicalResult lower(Lowering &in, model::SampleOp op);
 mlir::LogicalResult lower(Lowering &in, model::ScatterRowsOp op);

@@ -21,34 +21,8 @@ static StringRef missingOf(model::NormOp op) {
                                    : "";
 }
 
-static StringRef missingOf(model::RopeOp op) {
-  if (op.getYarn() || op.getStretched()) {
-    return "RoPE that is stretched in this way";
-  }
-  return op.getRotated()       ? "RoPE of a part of each head"
-         : op.getInterleaved() ? "RoPE of neighbouring columns"
-                               : "";
-}
-
-static StringRef missingOf(model::AttentionOp op) {
-  if (op.getSink()) {
-    return "attention with sinks";
-  }
-  if (op.getChunk()) {
-    return "attention in chunks";
-  }
-  return op.getScale()         ? "attention with a scale of its own"
-         : op.getSoftCap()     ? "attention with a cap of scores"
-         : op.getTemperature() ? "attention with a temperature"
-                               : "";
-}
-
 static StringRef missingOf(model::ExpertsOp op) {
   return op.getGateUpTensorScale() ? "experts with second scales" : "";
-}
-
-static StringRef missingOf(model::LayersOp op) {
-  return op.getStep() > 1 ? "layers of several kinds in turn" : "";
 }
 
 /// Whether the loader of packages reads numbers as the checkpoint holds them.
@@ -60,9 +34,8 @@ static bool isLoaded(model::WeightOp op) {
 /// What of the op has no kernel, in words; empty: nothing.
 static StringRef missingOf(Operation *op) {
   return llvm::TypeSwitch<Operation *, StringRef>(op)
-      .Case<model::NormOp, model::RopeOp, model::AttentionOp, model::LayersOp>(
+      .Case<model::NormOp, model::ExpertsOp>(
           [](auto known) { return missingOf(known); })
-      .Case([](model::ExpertsOp experts) { return missingOf(experts); })
       .Default([](Operation *) { return StringRef(); });
 }
 
