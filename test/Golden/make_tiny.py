@@ -25,9 +25,10 @@ import tempfile
 
 import safetensors.torch
 import torch
-from transformers import (LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM,
-                          MixtralConfig, MixtralForCausalLM, Qwen2Config, Qwen2ForCausalLM,
-                          Qwen3Config, Qwen3ForCausalLM, Qwen3MoeConfig, Qwen3MoeForCausalLM)
+from transformers import (DeepseekV3Config, DeepseekV3ForCausalLM, LlamaConfig,
+                          LlamaForCausalLM, MistralConfig, MistralForCausalLM, MixtralConfig,
+                          MixtralForCausalLM, Qwen2Config, Qwen2ForCausalLM, Qwen3Config,
+                          Qwen3ForCausalLM, Qwen3MoeConfig, Qwen3MoeForCausalLM)
 
 HERE = pathlib.Path(__file__).parent
 PROMPT_LENGTHS = (11, 21)
@@ -109,13 +110,28 @@ def make_turns():
         architectures=["Qwen2ForCausalLM"], **SHARED))
 
 
+def make_deepseek():
+    """Latent attention in layers without experts; YaRN, whose magnitude is in the
+    scale of scores."""
+    rope = {"rope_type": "yarn", "rope_theta": 10000.0, "factor": 8.0, "mscale": 1.0,
+            "mscale_all_dim": 1.0, "beta_fast": 32.0, "beta_slow": 1.0,
+            "original_max_position_embeddings": 32}
+    return DeepseekV3ForCausalLM(DeepseekV3Config(
+        hidden_size=128, intermediate_size=128, num_hidden_layers=2,
+        first_k_dense_replace=2, num_attention_heads=4, num_key_value_heads=4,
+        q_lora_rank=64, kv_lora_rank=64, qk_nope_head_dim=32, qk_rope_head_dim=32,
+        v_head_dim=32, rms_norm_eps=1e-6, rope_parameters=rope, n_routed_experts=8,
+        n_group=4, topk_group=2, num_experts_per_tok=2, moe_intermediate_size=64,
+        architectures=["DeepseekV3ForCausalLM"], **SHARED))
+
+
 # What makes each model, its seed, and among how many prompts of each length the
 # one with the largest margin is looked for.
 FAMILIES = {"llama": (make_llama, 136, 1), "mistral": (make_mistral, 36, 1000),
             "qwen2": (make_qwen2, 16, 1000), "qwen3": (make_qwen3, 3, 200),
             "mixtral": (make_mixtral, 5, 4000),
             "qwen3-moe": (make_qwen3_moe, 5, 4000),
-            "turns": (make_turns, 16, 1000)}
+            "turns": (make_turns, 16, 1000), "deepseek": (make_deepseek, 7, 1000)}
 
 
 def make_model(family, seed):
