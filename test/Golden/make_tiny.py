@@ -4,7 +4,8 @@ Written by torch 2.15.0+cu132 (on the CPU) and transformers 5.23.0 with
 Python 3.11.7; the files change with other versions only in the last digits.
 
     python3 -m venv /tmp/golden && /tmp/golden/bin/pip install torch==2.15.0 transformers==5.23.0
-    /tmp/golden/bin/python test/Golden/make_tiny.py llama mistral qwen2 qwen3 mixtral qwen3-moe turns
+    /tmp/golden/bin/python test/Golden/make_tiny.py llama mistral qwen2 qwen3 mixtral qwen3-moe turns \
+        deepseek gemma3
 
 The weights are rounded to bf16, everything is computed in float32. Two prompts
 of 11 and 21 tokens are prefilled, each alone and without padding, then 8 tokens
@@ -25,10 +26,11 @@ import tempfile
 
 import safetensors.torch
 import torch
-from transformers import (DeepseekV3Config, DeepseekV3ForCausalLM, LlamaConfig,
-                          LlamaForCausalLM, MistralConfig, MistralForCausalLM, MixtralConfig,
-                          MixtralForCausalLM, Qwen2Config, Qwen2ForCausalLM, Qwen3Config,
-                          Qwen3ForCausalLM, Qwen3MoeConfig, Qwen3MoeForCausalLM)
+from transformers import (DeepseekV3Config, DeepseekV3ForCausalLM, Gemma3ForCausalLM,
+                          Gemma3TextConfig, LlamaConfig, LlamaForCausalLM, MistralConfig,
+                          MistralForCausalLM, MixtralConfig, MixtralForCausalLM, Qwen2Config,
+                          Qwen2ForCausalLM, Qwen3Config, Qwen3ForCausalLM, Qwen3MoeConfig,
+                          Qwen3MoeForCausalLM)
 
 HERE = pathlib.Path(__file__).parent
 PROMPT_LENGTHS = (11, 21)
@@ -125,13 +127,28 @@ def make_deepseek():
         architectures=["DeepseekV3ForCausalLM"], **SHARED))
 
 
+def make_gemma3():
+    """A layer with a window, one without and with another RoPE, then the first of the
+    next two; embeddings times a number, norms with weights 1 more, also
+    behind attention and feed-forward, GELU; scores with a scale of their own."""
+    return Gemma3ForCausalLM(Gemma3TextConfig(
+        hidden_size=64, intermediate_size=64, num_hidden_layers=3,
+        _sliding_window_pattern=2,
+        num_attention_heads=2, num_key_value_heads=1, head_dim=32, rms_norm_eps=1e-6,
+        query_pre_attn_scalar=24, sliding_window=12,
+        rope_parameters={"sliding_attention": {"rope_type": "default", "rope_theta": 10000.0},
+                         "full_attention": {"rope_type": "linear", "rope_theta": 1000000.0,
+                                            "factor": 8.0}},
+        architectures=["Gemma3ForCausalLM"], **SHARED | {"tie_word_embeddings": True}))
+
+
 # What makes each model, its seed, and among how many prompts of each length the
 # one with the largest margin is looked for.
 FAMILIES = {"llama": (make_llama, 136, 1), "mistral": (make_mistral, 36, 1000),
             "qwen2": (make_qwen2, 16, 1000), "qwen3": (make_qwen3, 3, 200),
-            "mixtral": (make_mixtral, 5, 4000),
-            "qwen3-moe": (make_qwen3_moe, 5, 4000),
-            "turns": (make_turns, 16, 1000), "deepseek": (make_deepseek, 7, 1000)}
+            "mixtral": (make_mixtral, 5, 4000), "qwen3-moe": (make_qwen3_moe, 5, 4000),
+            "turns": (make_turns, 16, 1000), "deepseek": (make_deepseek, 7, 1000),
+            "gemma3": (make_gemma3, 7, 4000)}
 
 
 def make_model(family, seed):
@@ -142,6 +159,8 @@ def make_model(family, seed):
         for name, tensor in model.named_parameters():
             if name.endswith("norm.weight"):
                 tensor.uniform_(0.5, 1.5)
+                if family == "gemma3":
+                    tensor.sub_(1)
             elif "embed_tokens" in name:
                 tied = model.config.tie_word_embeddings
                 tensor.normal_(0.0, tensor.shape[1] ** -0.5 if tied else 1.0)
