@@ -101,6 +101,7 @@ llvm::FailureOr<Report> compileModel(mlir::ModuleOp model,
 struct ServeOptions {
   std::string users = "auto"; ///< at once: "1,2,4", or up to what memory holds
   std::string objectives;     ///< "tpot<=20ms,ttft<=1s"
+  std::string engine = "modelc"; ///< that runs the steps, "vllm"
   /// Plans to compare or to search, with commas.
   std::string targets, ranks = "1,2,4,8", weights, caches;
   std::string metric = "tokens_per_s_per_gpu"; ///< of a search

@@ -50,6 +50,14 @@ struct EngineLayer {
   bool scalesTensor = false; // one scale for all rows takes two more launches
 };
 
+/// [[step]]: what an engine takes around the kernels of a step, and of memory.
+struct EngineStep {
+  EngineScope scope;
+  double host = 0;         // s, of each step, that no kernel hides
+  double hostSequence = 0; // s, of each sequence of a step, the same
+  double memory = 1;       // part of the capacity that it uses
+};
+
 /// [[linear]]: kernels of linears that a library chooses from.
 struct EngineLinear {
   EngineScope scope;
@@ -130,6 +138,7 @@ struct Correction {
 struct Engines {
   std::vector<EngineLaunch> launches;
   std::vector<EngineLayer> layers;
+  std::vector<EngineStep> steps;
   std::vector<EngineLinear> linears;
   std::vector<EngineAttention> attentions;
   std::vector<Collector> collectors;

@@ -34,6 +34,22 @@ static const std::vector<Field<EngineLayer>> kLayerFields = {
           kOptional),
 };
 
+/// Of a whole.
+static constexpr Bound kPart = {1e-6, 1};
+
+static const std::vector<Field<EngineStep>> kStepFields = {
+    field("host", &EngineStep::host, "s",
+          "of each step, that no kernel hides, absent = none", kSeconds,
+          kOptional),
+    field("host_sequence", &EngineStep::hostSequence, "s",
+          "of each sequence of a step, that no kernel hides, absent = none",
+          kSeconds, kOptional),
+    field("memory", &EngineStep::memory, "",
+          "part of the capacity that weights, workspace and cache may take, "
+          "absent = all",
+          kPart, kOptional),
+};
+
 static const std::vector<Field<EngineLinear>> kLinearFields = {
     field("library", &EngineLinear::library, "", "of kernels"),
     field("least_rows", &EngineLinear::leastRows, "",
@@ -153,6 +169,11 @@ const std::vector<Field<EngineLayer>> &engineFields() {
   return kAll;
 }
 template <>
+const std::vector<Field<EngineStep>> &engineFields() {
+  static const auto kAll = withScope(kStepFields);
+  return kAll;
+}
+template <>
 const std::vector<Field<EngineLinear>> &engineFields() {
   static const auto kAll = withScope(kLinearFields);
   return kAll;
@@ -205,6 +226,7 @@ std::string checkRow(const EngineLinear &row) {
 }
 
 std::string checkRow(const EngineLaunch &) { return ""; }
+std::string checkRow(const EngineStep &) { return ""; }
 std::string checkRow(const EngineLayer &) { return ""; }
 
 /// Tables are read before their machines are.

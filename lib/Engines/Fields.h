@@ -34,6 +34,8 @@ const std::vector<Field<EngineLaunch>> &engineFields();
 template <>
 const std::vector<Field<EngineLayer>> &engineFields();
 template <>
+const std::vector<Field<EngineStep>> &engineFields();
+template <>
 const std::vector<Field<EngineLinear>> &engineFields();
 template <>
 const std::vector<Field<EngineAttention>> &engineFields();
@@ -45,6 +47,7 @@ const std::vector<Field<Correction>> &engineFields();
 /// What is wrong with a row whose keys are right, or empty.
 std::string checkRow(const EngineLaunch &row);
 std::string checkRow(const EngineLayer &row);
+std::string checkRow(const EngineStep &row);
 std::string checkRow(const EngineLinear &row);
 std::string checkRow(const EngineAttention &row);
 std::string checkRow(const Collector &row);

@@ -172,6 +172,8 @@ void EngineLoader::readFile(SourceFile file, Engines &engines,
       readRows(member.key, member.value, into.launches);
     } else if (member.key == "layer") {
       readRows(member.key, member.value, into.layers);
+    } else if (member.key == "step") {
+      readRows(member.key, member.value, into.steps);
     } else if (member.key == "linear") {
       readRows(member.key, member.value, into.linears);
     } else if (member.key == "attention") {
@@ -181,11 +183,11 @@ void EngineLoader::readFile(SourceFile file, Engines &engines,
     } else if (member.key == "correction") {
       readRows(member.key, member.value, into.corrections);
     } else if (member.key != "kind") {
-      error(
-          *current, member.place,
-          "unknown section [" + member.key + "]" +
-              didYouMean(member.key, {"kind", "launch", "layer", "linear",
-                                      "attention", "collector", "correction"}));
+      error(*current, member.place,
+            "unknown section [" + member.key + "]" +
+                didYouMean(member.key,
+                           {"kind", "launch", "layer", "step", "linear",
+                            "attention", "collector", "correction"}));
     }
   }
 }
@@ -225,6 +227,7 @@ llvm::FailureOr<Engines> loadEngines(llvm::StringRef targetsDirectory,
   }
   append(engines.launches, std::move(libraries.launches));
   append(engines.layers, std::move(libraries.layers));
+  append(engines.steps, std::move(libraries.steps));
   append(engines.linears, std::move(libraries.linears));
   append(engines.attentions, std::move(libraries.attentions));
   append(engines.collectors, std::move(libraries.collectors));

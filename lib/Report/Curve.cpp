@@ -4,6 +4,7 @@
 #include "lib/Report/CurveFigures.h"
 #include "lib/Support/Support.h"
 #include "lib/Text/Text.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -22,25 +23,30 @@ std::string CurveReport::plan() const {
 static void printTitle(const CurveReport &report, llvm::raw_ostream &os) {
   const Workload &load = report.input.workload;
   os << report.model << " on " << report.plan() << " (" << report.product
-     << ", tensor parallel " << report.tensorParallel << ")\n"
+     << ", tensor parallel " << report.tensorParallel << ", engine "
+     << report.engine << ")\n"
      << plain(load.inputTokens) << " tokens in, " << plain(load.outputTokens)
      << " out, steps of at most " << plain(load.stepTokens)
      << " new tokens; memory holds " << plain(report.input.mostRunning)
      << (report.input.mostRunning == 1 ? " request" : " requests") << "\n";
 }
 
-static std::vector<std::string> header() {
+static std::vector<std::string> header(bool hasOwn) {
   std::vector<std::string> cells = {"users"};
   for (const CurveFigure &figure : curveFigures()) {
     if (!figure.label.empty()) {
       cells.push_back(figure.label.str());
     }
   }
+  if (hasOwn) {
+    cells.push_back("modelc");
+  }
   cells.insert(cells.end(), {"bound", "best", "limit"});
   return cells;
 }
 
-static std::vector<std::string> row(const CurvePoint &point) {
+static std::vector<std::string> row(const CurvePoint &point,
+                                    const CurvePoint *own) {
   std::vector<std::string> cells = {plain(point.users)};
   for (const CurveFigure &figure : curveFigures()) {
     if (!figure.label.empty()) {
@@ -48,6 +54,9 @@ static std::vector<std::string> row(const CurvePoint &point) {
       cells.push_back(value ? formatQuantity(value->expectation, figure.unit)
                             : "none");
     }
+  }
+  if (own) {
+    cells.push_back(plain(own->service.outputPerSecondPerGpu.expectation));
   }
   cells.push_back(plain(point.service.outputPerSecondPerGpu.bound));
   cells.push_back(point.isBest ? "*" : "");
@@ -59,15 +68,19 @@ static void printText(const CurveReport &report, llvm::raw_ostream &os) {
   printTitle(report, os);
   os << "\n";
   TextTable table(0);
-  table.add(header());
-  for (const CurvePoint &point : report.points) {
-    table.add(row(point));
+  bool hasOwn = !report.own.empty();
+  table.add(header(hasOwn));
+  for (auto [i, point] : llvm::enumerate(report.points)) {
+    table.add(row(point, hasOwn ? &report.own[i] : nullptr));
   }
   table.print(os);
   os << "\nusers: each sends a request when the one before is answered. TPOT "
-        "holds the prompts of others,\nTTFT the queues. bound: tokens/s/GPU on "
-        "ideal hardware. *: no other row has more of tokens/s/GPU\nand of "
-        "tokens/s/user. J of boards; price: "
+        "holds the prompts of others,\nTTFT the queues. bound"
+     << (hasOwn ? ", modelc" : "") << ": tokens/s/GPU on ideal hardware"
+     << (hasOwn ? ", by our own engine" : "")
+     << ".\n*: no other row has more of tokens/s/GPU and of tokens/s/user. J "
+        "of "
+        "boards; price: "
      << formatQuantity(report.input.dollarsPerHour, "$/h") << " for a GPU ("
      << report.priceBasis << ", " << report.priceDate << ").\n";
 }
@@ -100,7 +113,7 @@ static std::vector<std::pair<llvm::StringRef, std::string>>
 namesOf(const CurveReport &report) {
   return {{"model", report.model},
           {"hw", report.machine},
-          {"framework", "modelc"},
+          {"framework", report.engine},
           {"precision", report.precision},
           {"kv_precision", report.cachePrecision}};
 }
@@ -125,11 +138,18 @@ void writeCurve(llvm::json::OStream &json, const CurveReport &report) {
   writeNumber(json, "max_running", report.input.mostRunning);
   json.attribute("price_basis", report.priceBasis);
   writeNumber(json, "dollars_per_gpu_hour", report.input.dollarsPerHour);
-  json.attributeArray("points", [&] {
-    for (const CurvePoint &point : report.points) {
-      json.object([&] { writePoint(json, point); });
-    }
-  });
+  auto writePoints = [&](llvm::StringRef key,
+                         llvm::ArrayRef<CurvePoint> points) {
+    json.attributeArray(key, [&] {
+      for (const CurvePoint &point : points) {
+        json.object([&] { writePoint(json, point); });
+      }
+    });
+  };
+  writePoints("points", report.points);
+  if (!report.own.empty()) {
+    writePoints("points_of_modelc", report.own);
+  }
 }
 
 static void printJson(const CurveReport &report, llvm::raw_ostream &os) {

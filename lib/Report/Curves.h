@@ -20,9 +20,12 @@ struct CurveReport {
   std::string machine, product; // name of the target, and the vendor's
   std::string precision, activations, cachePrecision, queryPrecision;
   int64_t tensorParallel = 1;
+  std::string engine = "modelc"; // that runs the steps
   CurveInput input;
   std::string priceBasis, priceDate;
   std::vector<CurvePoint> points;
+  /// Where another engine runs them: what ours does for as many users.
+  std::vector<CurvePoint> own;
 
   /// "8 x NAME, weights fp8, cache fp8"
   std::string plan() const;

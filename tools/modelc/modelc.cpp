@@ -169,6 +169,12 @@ static Flag<std::string> users(
 static Flag<std::string> objectives(
     "slo", cl::desc("limits of tpot, ttft, request, tokens_per_s_per_user"),
     cl::value_desc("tpot<=20ms,..."), cl::cat(category), cl::sub(serving));
+static Flag<std::string>
+    engine("engine",
+           cl::desc("that runs the steps: modelc, or one "
+                    "of the folder engines of the targets"),
+           cl::value_desc("name"), cl::init(kAsked.engine), cl::cat(category),
+           cl::sub(serving));
 static Flag<std::string> machines("targets",
                                   cl::desc("machines to choose from"),
                                   cl::value_desc("name,..."), cl::cat(category),
@@ -282,8 +288,8 @@ static int runServing() {
     }
   }
   CompileOptions options = compileOptions();
-  ServeOptions asked{users,          objectives,    machines, ranksOfPlans,
-                     weightsOfPlans, cachesOfPlans, metric};
+  ServeOptions asked{users,        objectives,     engine,        machines,
+                     ranksOfPlans, weightsOfPlans, cachesOfPlans, metric};
   if (serveCommand) {
     return serveModel(options, asked, outs(), errs());
   }

@@ -17,9 +17,16 @@ static cl::SubCommand peak("peak",
                            "print what part of the machine linears reach");
 static cl::SubCommand search("search", "print how fast tiles are chosen");
 
+static cl::SubCommand serving("serving",
+                              "predict measured deployments, print the errors");
+
 static cl::list<std::string> files(cl::Positional, cl::OneOrMore,
                                    cl::desc("FILE..."), cl::cat(category),
-                                   cl::sub(accuracy));
+                                   cl::sub(accuracy), cl::sub(serving));
+static cl::opt<std::string>
+    models("models", cl::desc("folder of the files NAME.json of the models"),
+           cl::value_desc("folder"), cl::init("."), cl::cat(category),
+           cl::sub(serving));
 static cl::opt<unsigned>
     stride("every", cl::desc("take every N-th row of each chip, kind and type"),
            cl::init(1), cl::cat(category), cl::sub(accuracy));
@@ -34,7 +41,8 @@ static cl::opt<bool>
 static cl::opt<std::string> directory("targets-dir",
                                       cl::desc("folder of the target files"),
                                       cl::cat(category), cl::sub(accuracy),
-                                      cl::sub(peak), cl::sub(search));
+                                      cl::sub(peak), cl::sub(search),
+                                      cl::sub(serving));
 static cl::opt<std::string> modelFile(cl::Positional, cl::Required,
                                       cl::desc("MODEL"), cl::cat(category),
                                       cl::sub(peak), cl::sub(search));
@@ -90,6 +98,9 @@ int modelc::benchMain(int argc, char **argv) {
         succeeded(printAccuracy(options, loweringOfAll(), llvm::outs()));
     return isPrinted ? kExitOk : kExitInput;
   }
+  if (serving) {
+    return printServing({{files.begin(), files.end()}, models, directory});
+  }
   CompileOptions options;
   options.input = modelFile;
   options.target = target;
@@ -102,7 +113,8 @@ int modelc::benchMain(int argc, char **argv) {
   }
   if (!peak) {
     return complain("expected 'modelc-bench accuracy FILE...', 'modelc-bench "
-                    "peak MODEL --target=...' or 'modelc-bench search MODEL "
+                    "serving FILE...', 'modelc-bench peak MODEL --target=...' "
+                    "or 'modelc-bench search MODEL "
                     "--target=...'");
   }
   std::vector<int64_t> asked(rows.begin(), rows.end());

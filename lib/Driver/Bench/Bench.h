@@ -19,6 +19,15 @@ int printPeaks(const CompileOptions &options, llvm::ArrayRef<int64_t> rows,
 /// considered, and how fast.
 int printSearch(const CompileOptions &options);
 
+/// Tables of measured deployments, and where the files of their models lie.
+struct ServingOptions {
+  std::vector<std::string> files;
+  std::string models, directory;
+};
+
+/// Predicts every row from a curve and prints how far off the predictions are.
+int printServing(const ServingOptions &options);
+
 } // namespace modelc
 
 #endif // MODELC_LIB_DRIVER_BENCH_BENCH_H

@@ -5,8 +5,9 @@
 using namespace mlir;
 using namespace modelc;
 
-Deployment::Deployment(const Compiled &compiled)
-    : compiled(compiled), plans(compiled.module, compiled.target) {}
+Deployment::Deployment(const Compiled &compiled, const EngineStep *engine)
+    : compiled(compiled), engine(engine),
+      plans(compiled.module, compiled.target) {}
 
 FailureOr<PlanCost> Deployment::cost(StringRef phase, const StepShape &step) {
   ModuleOp module = compiled.module;
@@ -19,7 +20,7 @@ FailureOr<PlanCost> Deployment::cost(StringRef phase, const StepShape &step) {
   return plans.cost(plan, step, workloadSymbols(load, compiled.facts.pageSize));
 }
 
-FailureOr<StepPoint> Deployment::inOneStep(const StepShape &step) {
+FailureOr<StepPoint> Deployment::kernelsOf(const StepShape &step) {
   auto [place, isNew] = known.try_emplace(step.groups);
   if (isNew) {
     FailureOr<PlanCost> plan =
@@ -30,6 +31,18 @@ FailureOr<StepPoint> Deployment::inOneStep(const StepShape &step) {
     place->second = pointOf(*plan, step.sizes().at("context"));
   }
   return place->second;
+}
+
+FailureOr<StepPoint> Deployment::inOneStep(const StepShape &step) {
+  FailureOr<StepPoint> point = kernelsOf(step);
+  if (succeeded(point) && engine) {
+    // The board waits at what it draws without work.
+    double host = engine->host +
+                  engine->hostSequence * static_cast<double>(step.sequences());
+    point->seconds.expectation += host;
+    point->joules.expectation += host * compiled.target.power.idle;
+  }
+  return point;
 }
 
 FailureOr<StepPoint> Deployment::time(const StepShape &step) {
@@ -65,6 +78,10 @@ FailureOr<FitResult> Deployment::fits() {
   Workload one = served(load);
   one.sequences = 1;
   FitChoices choices = fitChoices(compiled.facts, compiled.options);
-  return fit(memoryNeeds(compiled.facts, plan->storage.workspace), one, choices,
-             compiled.target);
+  MemoryNeeds needs = memoryNeeds(compiled.facts, plan->storage.workspace);
+  if (engine) {
+    needs.reserved = (1 - engine->memory) *
+                     static_cast<double>(compiled.target.memory.capacityBytes);
+  }
+  return fit(needs, one, choices, compiled.target);
 }

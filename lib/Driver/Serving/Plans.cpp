@@ -104,8 +104,7 @@ static std::string firstLine(StringRef said) {
 
 int modelc::makePlans(const CompileOptions &options, const ServeOptions &asked,
                       std::vector<Plan> &plans, raw_ostream &errors) {
-  FailureOr<AskedOfCurve> read =
-      readAsked(asked, options.workload.maxBatchedTokens, errors);
+  FailureOr<AskedOfCurve> read = readAsked(asked, options, errors);
   if (failed(read)) {
     return kExitUsage;
   }

@@ -42,13 +42,38 @@ static FailureOr<std::vector<double>> readUsers(StringRef text,
   return users;
 }
 
+/// What the files of engines say of the steps of `name`; none of our own.
+static FailureOr<std::optional<EngineStep>>
+readEngine(StringRef name, StringRef directory, raw_ostream &errors) {
+  if (name == CurveReport().engine) {
+    return std::optional<EngineStep>();
+  }
+  FailureOr<Engines> engines = loadEngines(directory, errors);
+  if (failed(engines)) {
+    return failure();
+  }
+  std::vector<StringRef> known = {"modelc"};
+  for (const EngineStep &step : engines->steps) {
+    if (step.scope.holds(name, "", "")) {
+      return std::optional(step);
+    }
+    known.insert(known.end(), step.scope.engines.begin(),
+                 step.scope.engines.end());
+  }
+  sayError(errors) << "expected --engine of " << listWords(known) << ", got \""
+                   << name << "\"" << didYouMean(name, known) << "\n";
+  return failure();
+}
+
 FailureOr<AskedOfCurve> modelc::readAsked(const ServeOptions &asked,
-                                          int64_t stepTokens,
+                                          const CompileOptions &options,
                                           raw_ostream &errors) {
+  int64_t stepTokens = options.workload.maxBatchedTokens;
   FailureOr<std::vector<double>> users = readUsers(asked.users, errors);
   FailureOr<std::vector<Objective>> objectives =
       readObjectives(asked.objectives, errors);
-  if (failed(users) || failed(objectives)) {
+  auto engine = readEngine(asked.engine, options.targetsDirectory, errors);
+  if (failed(users) || failed(objectives) || failed(engine)) {
     return failure();
   }
   auto most = static_cast<int64_t>(users->empty() ? kMostUsers : users->back());
@@ -61,7 +86,8 @@ FailureOr<AskedOfCurve> modelc::readAsked(const ServeOptions &asked,
                      << stepTokens << "\n";
     return failure();
   }
-  return AskedOfCurve{std::move(*users), std::move(*objectives), most};
+  return AskedOfCurve{std::move(*users), std::move(*objectives), asked.engine,
+                      std::move(*engine), most};
 }
 
 /// Powers of two up to `most`, and that.
@@ -94,10 +120,35 @@ static void describe(const Compiled &compiled, CurveReport &report) {
   report.input.dollarsPerHour = target.price.perHour.at(options.priceBasis);
 }
 
+/// What our own engine does for the same users.
+static int addOwn(const Compiled &compiled, Deployment &deployment,
+                  CurveReport &report) {
+  deployment.setEngine(nullptr);
+  FailureOr<FitResult> room = deployment.fits();
+  if (failed(room)) {
+    return kExitInternal;
+  }
+  CurveInput input = report.input;
+  input.mostRunning = room->maxSequences;
+  input.objectives.clear();
+  input.users.clear();
+  for (const CurvePoint &point : report.points) {
+    input.users.push_back(point.users);
+  }
+  FailureOr<std::vector<CurvePoint>> points =
+      curveOf(input, compiled.target,
+              [&](const StepShape &step) { return deployment.time(step); });
+  if (failed(points)) {
+    return kExitInternal;
+  }
+  report.own = std::move(*points);
+  return kExitOk;
+}
+
 /// The curve of a compiled model.
 static int makeCurve(const Compiled &compiled, const AskedOfCurve &asked,
                      CurveReport &report, raw_ostream &errors) {
-  Deployment deployment(compiled);
+  Deployment deployment(compiled, asked.engine ? &*asked.engine : nullptr);
   FailureOr<FitResult> room = deployment.fits();
   if (failed(room)) {
     return kExitInternal;
@@ -109,6 +160,7 @@ static int makeCurve(const Compiled &compiled, const AskedOfCurve &asked,
     return kExitInfeasible;
   }
   describe(compiled, report);
+  report.engine = asked.engineName;
   CurveInput &input = report.input;
   input.objectives = asked.objectives;
   input.mostRunning = room->maxSequences;
@@ -116,14 +168,14 @@ static int makeCurve(const Compiled &compiled, const AskedOfCurve &asked,
       asked.users.empty()
           ? usersUpTo(std::min(room->maxSequences, double(asked.most)))
           : asked.users;
+  auto time = [&](const StepShape &step) { return deployment.time(step); };
   FailureOr<std::vector<CurvePoint>> points =
-      curveOf(input, compiled.target,
-              [&](const StepShape &step) { return deployment.time(step); });
+      curveOf(input, compiled.target, time);
   if (failed(points)) {
     return kExitInternal;
   }
   report.points = std::move(*points);
-  return kExitOk;
+  return asked.engine ? addOwn(compiled, deployment, report) : int(kExitOk);
 }
 
 int modelc::makeCurve(const CompileOptions &options, const AskedOfCurve &asked,
@@ -143,8 +195,7 @@ int modelc::makeCurve(const CompileOptions &options, const AskedOfCurve &asked,
 
 int modelc::serveModel(const CompileOptions &options, const ServeOptions &asked,
                        raw_ostream &out, raw_ostream &errors) {
-  FailureOr<AskedOfCurve> read =
-      readAsked(asked, options.workload.maxBatchedTokens, errors);
+  FailureOr<AskedOfCurve> read = readAsked(asked, options, errors);
   if (failed(read)) {
     return kExitUsage;
   }

@@ -11,14 +11,16 @@ namespace modelc {
 struct AskedOfCurve {
   std::vector<double> users; ///< none: powers of two up to what memory holds
   std::vector<Objective> objectives;
+  std::string engineName = "modelc";
+  std::optional<EngineStep> engine; ///< none: our own, with nothing around it
   /// Users at most that a step must have a token for.
   int64_t most = 0;
 };
 
-/// Reads `asked`, for steps of so many tokens. Says on `errors` what else was
-/// expected.
+/// Reads `asked`, for the steps and engines of `options`. Says on `errors` what
+/// else was expected.
 mlir::FailureOr<AskedOfCurve> readAsked(const ServeOptions &asked,
-                                        int64_t stepTokens,
+                                        const CompileOptions &options,
                                         llvm::raw_ostream &errors);
 
 /// Compiles a model for one plan and answers its curve. An ExitCode.
