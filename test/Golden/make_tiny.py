@@ -148,7 +148,7 @@ FAMILIES = {"llama": (make_llama, 136, 1), "mistral": (make_mistral, 36, 1000),
             "qwen2": (make_qwen2, 16, 1000), "qwen3": (make_qwen3, 3, 200),
             "mixtral": (make_mixtral, 5, 4000), "qwen3-moe": (make_qwen3_moe, 5, 4000),
             "turns": (make_turns, 16, 1000), "deepseek": (make_deepseek, 7, 1000),
-            "gemma3": (make_gemma3, 7, 4000)}
+            "gemma3": (make_gemma3, 8, 1500)}
 
 
 def make_model(family, seed):
