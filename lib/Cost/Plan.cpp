@@ -147,8 +147,13 @@ FailureOr<KernelOp> PlanReader::choose(LaunchOp launch,
       return kernel;
     }
   }
-  return launch.emitOpError("expected a kernel whose guard holds at these "
-                            "sizes");
+  InFlightDiagnostic error = launch.emitOpError("expected a kernel for ")
+                             << launch.getLabel().value_or("a launch")
+                             << " whose guard holds at ";
+  llvm::interleaveComma(arguments, error, [&](const auto &size) {
+    error << size.first << " = " << int64_t(size.second);
+  });
+  return error;
 }
 
 /// The values of the kernel's index arguments.

@@ -53,7 +53,7 @@ NamedValues Lowering::buffersOf(ArrayRef<NamedValue> values) const {
 }
 
 Value Lowering::scaleGroups(Value rows) {
-  Value &groups = limits[{rows, -kScaleRows}];
+  Value &groups = limits[{rows, {-kScaleRows, 0}}];
   if (!groups) {
     groups = plan.compute<arith::CeilDivSIOp>(rows, plan.constant(kScaleRows));
   }
@@ -134,7 +134,7 @@ Value Lowering::input(StringRef name, Type element, ArrayRef<int64_t> shape,
 }
 
 Value Lowering::inside(Value size, Range range) {
-  Value &limited = limits[{size, range.maximum}];
+  Value &limited = limits[{size, {range.minimum, range.maximum}}];
   if (!limited) {
     Value most = plan.constant(range.maximum);
     limited =
@@ -167,10 +167,10 @@ SmallVector<Range> Lowering::rangesOf(Value rows) const {
 }
 
 Value Lowering::starts() {
-  Value count = limits[{plan.sizes.sequences, -1}];
+  Value count = limits[{plan.sizes.sequences, {-1, 0}}];
   if (!count) {
     count = plan.compute<arith::AddIOp>(plan.sizes.sequences, plan.constant(1));
-    limits[{plan.sizes.sequences, -1}] = count;
+    limits[{plan.sizes.sequences, {-1, 0}}] = count;
   }
   return input("starts", plan.builder.getI32Type(), {kDynamic}, count);
 }

@@ -91,7 +91,10 @@ private:
   /// Groups of rows that share a piece of a buffer of scales.
   mlir::Value scaleGroups(mlir::Value rows);
 
-  llvm::DenseMap<std::pair<mlir::Value, int64_t>, mlir::Value> limits;
+  /// What follows from a size, by it and both ends of a range.
+  llvm::DenseMap<std::pair<mlir::Value, std::pair<int64_t, int64_t>>,
+                 mlir::Value>
+      limits;
 };
 
 /// All ops of a block, or one of them. Mistakes are diagnostics at ops.
