@@ -5,7 +5,7 @@ Python 3.11.7; the files change with other versions only in the last digits.
 
     python3 -m venv /tmp/golden && /tmp/golden/bin/pip install torch==2.15.0 transformers==5.23.0
     /tmp/golden/bin/python test/Golden/make_tiny.py llama mistral qwen2 qwen3 mixtral qwen3-moe turns \
-        deepseek gemma3
+        deepseek gemma3 gpt-oss
 
 The weights are rounded to bf16, everything is computed in float32. Two prompts
 of 11 and 21 tokens are prefilled, each alone and without padding, then 8 tokens
@@ -27,10 +27,10 @@ import tempfile
 import safetensors.torch
 import torch
 from transformers import (DeepseekV3Config, DeepseekV3ForCausalLM, Gemma3ForCausalLM,
-                          Gemma3TextConfig, LlamaConfig, LlamaForCausalLM, MistralConfig,
-                          MistralForCausalLM, MixtralConfig, MixtralForCausalLM, Qwen2Config,
-                          Qwen2ForCausalLM, Qwen3Config, Qwen3ForCausalLM, Qwen3MoeConfig,
-                          Qwen3MoeForCausalLM)
+                          Gemma3TextConfig, GptOssConfig, GptOssForCausalLM, LlamaConfig,
+                          LlamaForCausalLM, MistralConfig, MistralForCausalLM, MixtralConfig,
+                          MixtralForCausalLM, Qwen2Config, Qwen2ForCausalLM, Qwen3Config,
+                          Qwen3ForCausalLM, Qwen3MoeConfig, Qwen3MoeForCausalLM)
 
 HERE = pathlib.Path(__file__).parent
 PROMPT_LENGTHS = (11, 21)
@@ -142,13 +142,26 @@ def make_gemma3():
         architectures=["Gemma3ForCausalLM"], **SHARED | {"tie_word_embeddings": True}))
 
 
+def make_gpt_oss():
+    """Sinks, windows in turn, YaRN without rounded bounds, biases of all linears; two of
+    four experts with gates and ups in turn, clamped where activations reach."""
+    yarn = {"rope_type": "yarn", "rope_theta": 10000.0, "factor": 8.0, "beta_fast": 32.0,
+            "beta_slow": 1.0, "truncate": False, "original_max_position_embeddings": 32}
+    return GptOssForCausalLM(GptOssConfig(
+        hidden_size=64, intermediate_size=64, num_hidden_layers=2, num_attention_heads=2,
+        num_key_value_heads=1, head_dim=64, rms_norm_eps=1e-5, sliding_window=12,
+        num_local_experts=4, num_experts_per_tok=2, rope_parameters=yarn,
+        swiglu_limit=1.0, attn_implementation="eager",
+        architectures=["GptOssForCausalLM"], **SHARED))
+
+
 # What makes each model, its seed, and among how many prompts of each length the
 # one with the largest margin is looked for.
 FAMILIES = {"llama": (make_llama, 136, 1), "mistral": (make_mistral, 36, 1000),
             "qwen2": (make_qwen2, 16, 1000), "qwen3": (make_qwen3, 3, 200),
             "mixtral": (make_mixtral, 5, 4000), "qwen3-moe": (make_qwen3_moe, 5, 4000),
             "turns": (make_turns, 16, 1000), "deepseek": (make_deepseek, 7, 1000),
-            "gemma3": (make_gemma3, 8, 1500)}
+            "gemma3": (make_gemma3, 8, 1500), "gpt-oss": (make_gpt_oss, 5, 4000)}
 
 
 def make_model(family, seed):
