@@ -113,14 +113,15 @@ def make_turns():
 
 
 def make_deepseek():
-    """Latent attention in layers without experts; YaRN, whose magnitude is in the
-    scale of scores."""
+    """Latent attention; YaRN, whose magnitude is in the scale of scores. The first layer
+    has no experts, the second two of eight from two of four groups, chosen with a
+    correction, and a shared one."""
     rope = {"rope_type": "yarn", "rope_theta": 10000.0, "factor": 8.0, "mscale": 1.0,
             "mscale_all_dim": 1.0, "beta_fast": 32.0, "beta_slow": 1.0,
             "original_max_position_embeddings": 32}
     return DeepseekV3ForCausalLM(DeepseekV3Config(
-        hidden_size=128, intermediate_size=128, num_hidden_layers=2,
-        first_k_dense_replace=2, num_attention_heads=4, num_key_value_heads=4,
+        hidden_size=64, intermediate_size=128, num_hidden_layers=2,
+        first_k_dense_replace=1, num_attention_heads=4, num_key_value_heads=4,
         q_lora_rank=64, kv_lora_rank=64, qk_nope_head_dim=32, qk_rope_head_dim=32,
         v_head_dim=32, rms_norm_eps=1e-6, rope_parameters=rope, n_routed_experts=8,
         n_group=4, topk_group=2, num_experts_per_tok=2, moe_intermediate_size=64,
@@ -160,7 +161,7 @@ def make_gpt_oss():
 FAMILIES = {"llama": (make_llama, 136, 1), "mistral": (make_mistral, 36, 1000),
             "qwen2": (make_qwen2, 16, 1000), "qwen3": (make_qwen3, 3, 200),
             "mixtral": (make_mixtral, 5, 4000), "qwen3-moe": (make_qwen3_moe, 5, 4000),
-            "turns": (make_turns, 16, 1000), "deepseek": (make_deepseek, 7, 1000),
+            "turns": (make_turns, 16, 1000), "deepseek": (make_deepseek, 7, 4000),
             "gemma3": (make_gemma3, 8, 1500), "gpt-oss": (make_gpt_oss, 5, 4000)}
 
 
@@ -182,6 +183,10 @@ def make_model(family, seed):
             else:
                 tensor.normal_(0.0, tensor.shape[-1] ** -0.5)
             tensor.copy_(tensor.bfloat16().float())
+        for name, tensor in model.named_buffers():
+            if name.endswith("e_score_correction_bias"):
+                tensor.normal_(0.0, 0.25)
+                tensor.copy_(tensor.bfloat16().float())
     return model
 
 
@@ -192,16 +197,36 @@ def run(model, prompts):
     logits, tokens, distances = [], [], []
     step, cache = prompts, None
     routes = {"output_router_logits": True} if hasattr(model, "num_experts") else {}
+
+    def note(scores, count):
+        top = scores.topk(count + 1, dim=-1).values
+        distances.append((top[:, -2] - top[:, -1]).view(len(prompts), -1).amin(1))
+
+    def note_groups(router, inputs, _):
+        # Logits are 4 times as far apart, at least, as what a sigmoid makes of them.
+        rows = inputs[0].view(-1, router.hidden_dim).float()
+        scores = (rows @ router.weight.float().T).sigmoid() + router.e_score_correction_bias
+        scores = 4 * scores
+        groups = scores.view(len(scores), router.num_group, -1)
+        sums = groups.topk(2, dim=-1).values.sum(-1)
+        note(sums, router.topk_group)
+        least = sums.topk(router.topk_group, dim=-1).values[:, -1:]
+        kept = groups.masked_fill((sums < least)[..., None], float("-inf"))
+        note(kept.view(scores.shape), router.top_k)
+
+    hooks = [router.register_forward_hook(note_groups) for router in model.modules()
+             if hasattr(router, "e_score_correction_bias")]
     for _ in range(DECODE_STEPS + 1):
         with torch.no_grad():
             out = model(step, past_key_values=cache, use_cache=True, **routes)
         cache = out.past_key_values
         for scores in out.router_logits if routes else ():
-            top = scores.topk(model.num_experts_per_tok + 1, dim=-1).values
-            distances.append((top[:, -2] - top[:, -1]).view(len(prompts), -1).amin(1))
+            note(scores, model.num_experts_per_tok)
         logits.append(out.logits[:, -1])
         tokens.append(logits[-1].argmax(-1))
         step = tokens[-1][:, None]
+    for hook in hooks:
+        hook.remove()
     distance = torch.stack(distances).amin(0) if distances else torch.full((len(prompts),), 1.0)
     return torch.stack(logits), torch.stack(tokens, 1), distance
 
@@ -230,7 +255,7 @@ def write_weights(out, model):
     checkpoints have them, each by itself."""
     index, data = {}, b""
     tensors = dict(model.named_parameters())
-    if hasattr(model, "num_experts"):
+    if hasattr(model, "num_experts") or hasattr(model.config, "n_routed_experts"):
         with tempfile.TemporaryDirectory() as folder:
             model.save_pretrained(folder)
             tensors = safetensors.torch.load_file(folder + "/model.safetensors")
