@@ -48,12 +48,10 @@ bool canQuantiseParts(Lowering &in, model::QuantiseOp op);
 NamedValues resultsOf(const Lowering &in, model::QuantiseOp op);
 void launchQuantise(Lowering &in, model::QuantiseOp op, mlir::Value x);
 
-// Weights.
-/// Whether a matrix has more bits than in the checkpoint, whose numbers of 8
-/// bits the loader multiplies by their scales of groups.
-bool isWidened(model::WeightOp weight);
-
 // Heads.
+/// Writes rows to the cache that is the result of the op.
+void launchAppend(Lowering &in, mlir::Operation *op, const HeadShape &shape,
+                  NamedValues rows);
 HeadShape headsOf(Lowering &in, model::CacheType cache, int64_t heads,
                   mlir::Type element);
 /// Heads whose queries have 8 bits over `scale`, if it is not null.

@@ -148,16 +148,20 @@ LogicalResult kernels::lower(Lowering &in, model::AppendOp op) {
   HeadShape shape =
       headsOf(in, cache, cache.getKvHeads(), elementOf(op.getK()));
   in.bindTo(op.getOut(), op.getCache());
-  NamedValues arguments = {{"k", in.bufferOf(op.getK())},
-                           {"v", in.bufferOf(op.getV())},
-                           {"starts", in.starts()},
-                           {"contexts", in.contexts()},
-                           {"pages", in.pages()}};
-  appendCache(arguments, in.storage[op.getOut()]);
-  appendSizes(arguments, in.plan.sizes);
-  in.plan.launch(in.library.append(shape, in.plan.isDecode), arguments,
-                 model::getShortName(op));
+  launchAppend(in, op, shape,
+               {{"k", in.bufferOf(op.getK())}, {"v", in.bufferOf(op.getV())}});
   return success();
+}
+
+void kernels::launchAppend(Lowering &in, Operation *op, const HeadShape &shape,
+                           NamedValues rows) {
+  rows.append({{"starts", in.starts()},
+               {"contexts", in.contexts()},
+               {"pages", in.pages()}});
+  appendCache(rows, in.storage[op->getResult(0)]);
+  appendSizes(rows, in.plan.sizes);
+  in.plan.launch(in.library.append(shape, in.plan.isDecode), rows,
+                 model::getShortName(op));
 }
 
 void kernels::launchRope(Lowering &in, model::RopeAppendOp op,

@@ -24,14 +24,7 @@ LogicalResult kernels::lower(Lowering &in, model::LatentAppendOp op) {
   HeadShape shape =
       latentHeads(in, op.getCache().getType(), 1, 1, elementOf(op.getKv()));
   in.bindTo(op.getOut(), op.getCache());
-  NamedValues arguments = {{"k", in.bufferOf(op.getKv())},
-                           {"starts", in.starts()},
-                           {"contexts", in.contexts()},
-                           {"pages", in.pages()}};
-  appendCache(arguments, in.storage[op.getOut()]);
-  appendSizes(arguments, in.plan.sizes);
-  in.plan.launch(in.library.append(shape, in.plan.isDecode), arguments,
-                 model::getShortName(op));
+  launchAppend(in, op, shape, {{"k", in.bufferOf(op.getKv())}});
   return success();
 }
 

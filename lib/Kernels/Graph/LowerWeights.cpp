@@ -17,7 +17,9 @@ using namespace modelc::schedule;
 
 static constexpr int64_t kDynamic = ShapedType::kDynamic;
 
-bool kernels::isWidened(model::WeightOp weight) {
+/// Whether a matrix has more bits than in the checkpoint, whose numbers of 8
+/// bits the loader multiplies by their scales of groups.
+static bool isWidened(model::WeightOp weight) {
   std::optional<model::HeldAttr> held = weight.getHeld();
   return held && held->getFormat().getValue() == "fp8_block" &&
          held->getData().getValue() == ".weight" &&
