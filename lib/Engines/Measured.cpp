@@ -231,7 +231,13 @@ llvm::LogicalResult Table::count(StringRef name, int64_t &value) {
 llvm::LogicalResult Table::readHeader() {
   lines[0].rtrim('\r').split(fields, ',');
   for (auto [i, name] : llvm::enumerate(fields)) {
-    columns[name.trim()] = i;
+    if (!columns.try_emplace(name.trim(), i).second) {
+      file.error(errors,
+                 {1, unsigned(name.data() - lines[0].data() + 1),
+                  std::max(1u, unsigned(name.size()))},
+                 "expected every column once, got '" + name + "' twice");
+      return llvm::failure();
+    }
   }
   bool hasWork = (has("m") && has("n") && has("k")) || has("message_size") ||
                  (has("num_heads") && has("step"));
