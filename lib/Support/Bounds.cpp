@@ -18,6 +18,8 @@ namespace modelc {
 
 /// Of one number; a double has 767 at most.
 static constexpr size_t kMostDigits = 1000;
+/// Of one vector, as a thread holds it in registers.
+static constexpr uint64_t kMostElements = 1 << 16;
 
 namespace {
 class BoundsScanner {
@@ -142,6 +144,22 @@ llvm::LogicalResult BoundsScanner::fail(size_t place,
   return llvm::failure();
 }
 
+/// The elements of a vector, as written behind its name: "<4x[8]xf32>"; those
+/// of more than are ever allowed are not counted on.
+static uint64_t elementsOf(llvm::StringRef shape) {
+  uint64_t elements = 1, size = 0;
+  shape.consume_front("<");
+  while (elements <= kMostElements) {
+    shape = shape.ltrim(" \t\n\r[]x");
+    if (shape.consumeInteger(10, size)) {
+      break;
+    }
+    elements =
+        size > kMostElements ? size : elements * std::max<uint64_t>(size, 1);
+  }
+  return elements;
+}
+
 /// A name or a number.
 llvm::LogicalResult BoundsScanner::readWord() {
   size_t begin = at;
@@ -156,6 +174,12 @@ llvm::LogicalResult BoundsScanner::readWord() {
        behind.ltrim().starts_with("!"))) {
     return fail(begin, "expected an array of integers or floats by their name; "
                        "try 'array<i64: ...>'");
+  }
+  // So many values of a vector are operands, each of which it makes room for.
+  if (isIr && text.slice(begin, at) == "vector" &&
+      elementsOf(behind) > kMostElements) {
+    return fail(begin, "expected a vector of at most " +
+                           llvm::Twine(kMostElements) + " elements");
   }
   bool isLong = llvm::isDigit(text[begin]) && at - begin > kMostDigits;
   return isLong ? fail(begin, "expected a number of at most " +
