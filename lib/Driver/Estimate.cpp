@@ -32,7 +32,8 @@ private:
 Bindings modelc::workloadSymbols(const RequestShape &workload,
                                  int64_t pageSize) {
   int64_t last = workload.inputLength + workload.outputLength;
-  int64_t pages = llvm::divideCeil(last, pageSize);
+  // A model without attention keeps nothing of its tokens.
+  int64_t pages = pageSize > 0 ? llvm::divideCeil(last, pageSize) : 0;
   Bindings symbols = {{"pages_per_sequence", pages},
                       {"cache_rows", pages * pageSize * workload.batch},
                       {"rank", 0}};
