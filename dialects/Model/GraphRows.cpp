@@ -200,8 +200,9 @@ static bool readOneTensor(StringRef name, WeightOp a, WeightOp b) {
 
 static LogicalResult checkShape(WeightOp weight, StringRef name,
                                 ArrayRef<WeightOp> others) {
+  std::string shape = shapeOfSource(weight);
   for (WeightOp other : others) {
-    std::string shape = shapeOfSource(weight), before = shapeOfSource(other);
+    std::string before = shapeOfSource(other);
     if (shape == before || !readOneTensor(name, weight, other)) {
       continue;
     }
@@ -226,7 +227,13 @@ static LogicalResult checkShapes(GraphOp graph) {
                             (*weight.getSources().begin()).getName().getValue();
                         SmallVector<WeightOp, 1> &others = known[name];
                         LogicalResult fits = checkShape(weight, name, others);
-                        others.push_back(weight);
+                        // One of the same layers speaks for all of them.
+                        if (llvm::none_of(others, [&](WeightOp other) {
+                              return other->getParentOp() ==
+                                     weight->getParentOp();
+                            })) {
+                          others.push_back(weight);
+                        }
                         return WalkResult(fits);
                       })
                       .wasInterrupted());
