@@ -12,6 +12,7 @@ OPENERS = ["(", "[", "{", "<", '{"a":', '[{"a":', "a.", "[a.", "tensor<", "modul
 DEPTHS = [3, 150, 250, 3000, 50000, 300000]
 LENGTHS = [200, 5000, 100000]
 REPEATS = [2, 50, 2000, 20000]
+MOST_LETTERS = 2_000_000  # of what is repeated
 VALUE = re.compile(r'"[^"\n]*"|(?<![\w.%#])-?\d[\w.+]*')
 WORD = re.compile(r"[A-Za-z_][\w.]{2,}")
 NUMBER = re.compile(r"(?<![\w%#.])-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
@@ -87,7 +88,7 @@ def lines_changed(text, random):
     if way == 1:
         to = random.randrange(len(rest) + 1)
         return "".join(rest[:to] + run + rest[to:])
-    times = min(random.choice(REPEATS), 2_000_000 // max(sum(map(len, run)), 1))
+    times = min(random.choice(REPEATS), MOST_LETTERS // max(sum(map(len, run)), 1))
     repeated = [line.replace("#", str(i)) for i in range(times) for line in run] if way == 2 else run * 2
     return "".join(lines[:last] + repeated + lines[last:])
 
@@ -99,7 +100,8 @@ def numbered(text, random):
         return text
     at = random.randrange(len(lines))
     span = spot(WORD, lines[at], random)
-    many = "".join(put(lines[at], (span[1], span[1]), str(i)) for i in range(random.choice(REPEATS)))
+    times = min(random.choice(REPEATS), MOST_LETTERS // len(lines[at]) + 1)
+    many = "".join(put(lines[at], (span[1], span[1]), str(i)) for i in range(times))
     return "".join(lines[:at]) + many + "".join(lines[at + 1:])
 
 
