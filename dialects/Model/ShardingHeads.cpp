@@ -92,12 +92,6 @@ FailureOr<Sharding> ExpertsOp::getSharding(Axis axis, int64_t ranks,
   if (axis != Axis::Tensor) {
     return shareRows(*this, axis, ranks, operands);
   }
-  auto gateUp = getGateUp().getDefiningOp<WeightOp>();
-  if (gateUp && !getInterleaved() && gateUp.getSources().size() < 2) {
-    return emitError("expected gate and up in tensors of their own, or rows of "
-                     "them in turn, to cut experts over ranks, got halves of "
-                     "one tensor; try tp=1");
-  }
   return shareWidth(*this, ranks);
 }
 

@@ -49,7 +49,7 @@ struct WeightSource {
   /// The byte where the word of row 2^i lies; empty: in the order of rows.
   std::vector<int64_t> packed;
   int64_t experts = 0; // of this rank, in the first dimension; 0: it is none's
-  bool isTransposed = false, isInterleaved = false;
+  bool isTransposed = false, isInterleaved = false, isInHalves = false;
   /// What ends the names of tensors of numbers, scales and second scales in
   /// place of ".weight"; empty: they are named after the parts.
   std::string numbersEnd, scalesEnd, secondEnd;
@@ -70,6 +70,7 @@ struct WeightSource {
       isInverse |= word == "inverse";
       isTransposed |= word == "transposed";
       isInterleaved |= word == "interleaved";
+      isInHalves |= word == "halves";
       if (word == "dequantised") {
         isDequantised = true;
         words >> word; // the types, which tensors have here

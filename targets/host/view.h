@@ -62,7 +62,7 @@ private:
     if (source.isTransposed && what.empty()) {
       transpose(tensor, buffers[what]);
     }
-    if (source.isInterleaved && rowsOf(tensor) > 1) {
+    if ((source.isInterleaved || source.isInHalves) && rowsOf(tensor) > 1) {
       separate(tensor, part.dim == 0 ? part.parts : 1, buffers[what]);
     }
     return what.empty() && source.isDequantised && isNarrow(tensor)
@@ -108,20 +108,19 @@ private:
     std::swap(tensor.shape[0], tensor.shape[1]);
   }
 
-  /// Even rows above odd ones, in each of equal parts.
-  static void separate(mc_tensor &tensor, int64_t parts,
-                       std::vector<char> &to) {
+  /// Gates above ups in each of equal parts, of rows in turn or in halves.
+  void separate(mc_tensor &tensor, int64_t parts, std::vector<char> &to) const {
     const int64_t rows = rowsOf(tensor), ofPart = rows / parts;
     const auto bytes = size_t((tensor.rank > 1 ? tensor.shape[1] : 1)) *
                        size_t(elementBytes(tensor.type));
     const char *from = static_cast<const char *>(tensor.data);
     std::vector<char> made(size_t(rows) * bytes);
     for (int64_t row = 0; row < rows; ++row) {
-      const int64_t inPart = row % ofPart, half = ofPart / 2;
-      const int64_t source =
-          row - inPart + (inPart < half ? 2 * inPart : 2 * (inPart - half) + 1);
-      std::memcpy(&made[size_t(row) * bytes], from + size_t(source) * bytes,
-                  bytes);
+      const int64_t half = ofPart / 2, isUp = row % ofPart / half;
+      const int64_t number = row / ofPart * half + row % half;
+      const int64_t at =
+          source.isInHalves ? isUp * rows / 2 + number : 2 * number + isUp;
+      std::memcpy(&made[size_t(row) * bytes], from + size_t(at) * bytes, bytes);
     }
     to = std::move(made);
     tensor.data = to.data();

@@ -15,18 +15,6 @@ model.graph @whole_rows(%x: tensor<?x64xbf16>) -> tensor<?x128xbf16> {
 
 // -----
 
-model.graph @halves(%x: tensor<?x64xbf16>, %i: tensor<?x2xi32>, %w: tensor<?x2xf32>) -> tensor<?x64xbf16> {
-  %gu = model.weight ["gate_up"] transposed : tensor<8x192x64xbf16>
-  %d = model.weight ["down"] transposed : tensor<8x64x96xbf16>
-  // expected-error@+1 {{expected gate and up in tensors of their own, or rows of them in turn, to cut experts over ranks, got halves of one tensor; try tp=1}}
-  %y = model.experts %x, %i, %w, %gu, %d
-      : tensor<?x64xbf16>, tensor<?x2xi32>, tensor<?x2xf32>, tensor<8x192x64xbf16>,
-        tensor<8x64x96xbf16> -> tensor<?x64xbf16>
-  model.return %y : tensor<?x64xbf16>
-}
-
-// -----
-
 model.graph @width(%x: tensor<?x64xbf16>, %i: tensor<?x2xi32>, %w: tensor<?x2xf32>) -> tensor<?x64xbf16> {
   %gu = model.weight ["{expert}.gate", "{expert}.up"] : tensor<8x186x64xbf16>
   %d = model.weight ["{expert}.down"] : tensor<8x64x93xbf16>

@@ -85,6 +85,12 @@ static std::string heldText(model::WeightOp weight) {
   return text;
 }
 
+/// Whether one tensor has gates above ups, of which a rank has some of both.
+static bool isInHalves(model::WeightOp gateUp) {
+  ArrayRef<model::SourceAttr> sources = gateUp.getSources();
+  return sources.size() == 1 && sources.front().getParts(1) > 1;
+}
+
 /// The words of a weight with a first dimension of experts.
 static std::string expertsText(model::WeightOp weight) {
   for (OpOperand &use : weight->getUses()) {
@@ -95,11 +101,13 @@ static std::string expertsText(model::WeightOp weight) {
     const Value gateUp[] = {experts.getGateUp(), experts.getGateUpScale(),
                             experts.getGateUpTensorScale(),
                             experts.getGateUpBias()};
-    const bool isInTurn = experts.getInterleaved() &&
-                          llvm::is_contained(gateUp, weight.getResult());
+    const bool isGateUp = llvm::is_contained(gateUp, weight.getResult());
+    const char *order = !isGateUp                  ? ""
+                        : experts.getInterleaved() ? " interleaved"
+                        : isInHalves(weight)       ? " halves"
+                                                   : "";
     return " experts " + std::to_string(weight.getType().getDimSize(0)) +
-           (weight.getTransposed() ? " transposed" : "") +
-           (isInTurn ? " interleaved" : "");
+           (weight.getTransposed() ? " transposed" : "") + order;
   }
   return "";
 }

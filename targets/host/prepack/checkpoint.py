@@ -41,7 +41,8 @@ def unescaped(text):
 class Source:
     """The text that says what a weight holds, read."""
 
-    channel_scale = block_scale = tensor_scale = largest = doubled = inverse = transposed = interleaved = is_divisor = False
+    channel_scale = block_scale = tensor_scale = largest = doubled = inverse = transposed = interleaved = halves = \
+        is_divisor = False
     block = group = apart = experts = 0
     numbers = scaled = stored = absent = numbers_end = scales_end = second_end = dequantised = None
     VALUES = {"blocks": ("block", int), "of": ("numbers", str), "scaled": ("scaled", str), "stored": ("stored", str),

@@ -63,9 +63,10 @@ class View:
             return ("f32", np.float32(1) / np.asarray(bits, np.float32)) if self.source.is_divisor else (kind, bits)
         if self.source.transposed and not end:
             bits = bits.T
-        if self.source.interleaved and bits.ndim and bits.shape[0] > 1:
-            turns = bits.reshape(part.parts if part.dim == 0 else 1, -1, 2, *bits.shape[1:])
-            bits = np.swapaxes(turns, 1, 2).reshape(bits.shape)
+        if (self.source.interleaved or self.source.halves) and bits.ndim and bits.shape[0] > 1:
+            parts = part.parts if part.dim == 0 else 1
+            counts, axes = ((2, parts, -1), (0, 1)) if self.source.halves else ((parts, -1, 2), (1, 2))
+            bits = np.swapaxes(bits.reshape(*counts, *bits.shape[1:]), *axes).reshape(bits.shape)
         bits = np.ascontiguousarray(bits)
         return self._dequantised(part, (kind, bits)) if self.source.dequantised and not end else (kind, bits)
 

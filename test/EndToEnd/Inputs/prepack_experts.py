@@ -51,6 +51,7 @@ def check_turns():
     turned = [0, 2, 1, 3, 4, 6, 5, 7]
     expect("gate above up", prepared(c, '["gu"] experts 2 interleaved', "f32", [2, 4, 1]), turned)
     expect("of a rank", prepared(c, '["gu" split 1 of 2] experts 2 interleaved', "f32", [2, 2, 1], 1), [2, 3, 6, 7])
+    expect("of a rank, halves", prepared(c, '["gu" split 1 of 2] experts 2 halves', "f32", [2, 2, 1], 1), [1, 3, 5, 7])
     expect("biases", prepared(c, '["bias"] experts 2 interleaved', "f32", [2, 4]), turned)
 
 

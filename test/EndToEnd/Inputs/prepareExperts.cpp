@@ -107,6 +107,9 @@ void checkTurns() {
   expect("of a rank",
          prepared<float>(c, "[\"gu\" split 1 of 2]" + words, MC_F32, {2, 2, 1},
                          1) == Floats({2, 3, 6, 7}));
+  expect("of a rank, halves",
+         prepared<float>(c, "[\"gu\" split 1 of 2] experts 2 halves", MC_F32,
+                         {2, 2, 1}, 1) == Floats({1, 3, 5, 7}));
   expect("biases", prepared<float>(c, "[\"bias\"]" + words, MC_F32, {2, 4}) ==
                        Floats({0, 2, 1, 3, 4, 6, 5, 7}));
 }
