@@ -5,7 +5,7 @@ Python 3.11.7; the files change with other versions only in the last digits.
 
     python3 -m venv /tmp/golden && /tmp/golden/bin/pip install torch==2.15.0 transformers==5.23.0
     /tmp/golden/bin/python test/Golden/make_tiny.py llama mistral qwen2 qwen3 mixtral qwen3-moe turns \
-        deepseek gemma3 gpt-oss
+        deepseek gemma3 gpt-oss llama4
 
 The weights are rounded to bf16, everything is computed in float32. Two prompts
 of 11 and 21 tokens are prefilled, each alone and without padding, then 8 tokens
@@ -27,10 +27,12 @@ import tempfile
 import safetensors.torch
 import torch
 from transformers import (DeepseekV3Config, DeepseekV3ForCausalLM, Gemma3ForCausalLM,
-                          Gemma3TextConfig, GptOssConfig, GptOssForCausalLM, LlamaConfig,
-                          LlamaForCausalLM, MistralConfig, MistralForCausalLM, MixtralConfig,
-                          MixtralForCausalLM, Qwen2Config, Qwen2ForCausalLM, Qwen3Config,
-                          Qwen3ForCausalLM, Qwen3MoeConfig, Qwen3MoeForCausalLM)
+                          Gemma3TextConfig, GptOssConfig, GptOssForCausalLM, Llama4ForCausalLM,
+                          Llama4TextConfig, LlamaConfig, LlamaForCausalLM, MistralConfig,
+                          MistralForCausalLM, MixtralConfig, MixtralForCausalLM, Qwen2Config,
+                          Qwen2ForCausalLM, Qwen3Config, Qwen3ForCausalLM, Qwen3MoeConfig,
+                          Qwen3MoeForCausalLM)
+from transformers.models.llama4.modeling_llama4 import Llama4TextMoe
 
 HERE = pathlib.Path(__file__).parent
 PROMPT_LENGTHS = (11, 21)
@@ -156,13 +158,27 @@ def make_gpt_oss():
         architectures=["GptOssForCausalLM"], **SHARED))
 
 
+def make_llama4():
+    """A layer with chunks shorter than the prompts, RoPE of neighbours and heads normed
+    behind it; one without RoPE whose queries have a temperature, and one of four
+    experts whose input is weighed, beside a shared one."""
+    return Llama4ForCausalLM(Llama4TextConfig(
+        hidden_size=64, intermediate_size=64, intermediate_size_mlp=128,
+        num_hidden_layers=2, interleave_moe_layer_step=2, num_attention_heads=2,
+        num_key_value_heads=2, head_dim=64, rms_norm_eps=1e-5, num_local_experts=4,
+        num_experts_per_tok=1, no_rope_layer_interval=2, attention_chunk_size=12,
+        floor_scale=16, attn_scale=0.5, use_qk_norm=True, attn_implementation="eager",
+        architectures=["Llama4ForCausalLM"], **SHARED))
+
+
 # What makes each model, its seed, and among how many prompts of each length the
 # one with the largest margin is looked for.
 FAMILIES = {"llama": (make_llama, 136, 1), "mistral": (make_mistral, 36, 1000),
             "qwen2": (make_qwen2, 16, 1000), "qwen3": (make_qwen3, 3, 200),
             "mixtral": (make_mixtral, 5, 4000), "qwen3-moe": (make_qwen3_moe, 5, 4000),
             "turns": (make_turns, 16, 1000), "deepseek": (make_deepseek, 7, 4000),
-            "gemma3": (make_gemma3, 8, 1500), "gpt-oss": (make_gpt_oss, 5, 4000)}
+            "gemma3": (make_gemma3, 8, 1500), "gpt-oss": (make_gpt_oss, 5, 4000),
+            "llama4": (make_llama4, 5, 2000)}
 
 
 def make_model(family, seed):
@@ -216,6 +232,8 @@ def run(model, prompts):
 
     hooks = [router.register_forward_hook(note_groups) for router in model.modules()
              if hasattr(router, "e_score_correction_bias")]
+    hooks += [layer.router.register_forward_hook(lambda router, _, out: note(out[1], router.top_k))
+              for layer in model.modules() if isinstance(layer, Llama4TextMoe)]
     for _ in range(DECODE_STEPS + 1):
         with torch.no_grad():
             out = model(step, past_key_values=cache, use_cache=True, **routes)

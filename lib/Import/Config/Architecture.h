@@ -48,6 +48,8 @@ struct Architecture {
   int64_t windowPeriod = 0;
   /// Whether layers with a window have frequencies of their own.
   bool hasLocalRope = false;
+  /// Whether types of layers say which see a chunk; else which have a window.
+  bool hasChunks = false;
   /// Whether pairs are neighbours, and what part of a head is turned.
   bool ropeInterleaved = false;
   double ropeFraction = 1;

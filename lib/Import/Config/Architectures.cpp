@@ -250,6 +250,7 @@ static constexpr Architecture kArchitectures[] = {
      .modelType = "llama4_text",
      .defaults = kLlama4,
      .biases = Biases::Attention,
+     .hasChunks = true,
      .ropeInterleaved = true,
      .hasEqualBands = true,
      .qkNorm = QkNorm::Unweighted,

@@ -63,7 +63,32 @@ static std::vector<int64_t> readList(TableReader &config, StringRef key,
   return numbers;
 }
 
-/// Layers see a chunk and turn their keys, or see all and do not.
+/// Which layers see a chunk; empty: those that turn their keys.
+static std::vector<bool> readChunked(TableReader &config, size_t layers) {
+  const Node *types = config.array("layer_types");
+  std::vector<bool> chunked;
+  for (const Node &type : types ? types->items : std::vector<Node>()) {
+    const bool isChunked =
+        type.isString() && type.string == "chunked_attention";
+    chunked.push_back(isChunked);
+    if (!isChunked && !(type.isString() && type.string == "full_attention")) {
+      config.getSource().error(type.place,
+                               "expected \"chunked_attention\" or "
+                               "\"full_attention\" as the type of a layer");
+      return {};
+    }
+  }
+  if (types && chunked.size() != layers) {
+    config.error("layer_types", "expected an array of " + Twine(layers) +
+                                    " types, one for each layer, got " +
+                                    Twine(chunked.size()));
+    return {};
+  }
+  return chunked;
+}
+
+/// Layers see a chunk and turn their keys, or see all and do not, but where
+/// their types say other.
 static void readChunks(TableReader &config, DecoderShape &shape) {
   const int64_t chunk =
       config.states("attention_chunk_size")
@@ -73,6 +98,7 @@ static void readChunks(TableReader &config, DecoderShape &shape) {
       config.positive("no_rope_layer_interval").value_or(4);
   const std::vector<int64_t> turned =
       readList(config, "no_rope_layers", shape.kinds.size());
+  const std::vector<bool> chunked = readChunked(config, shape.kinds.size());
   const bool isTuned = config.boolean("attn_temperature_tuning").value_or(true);
   shape.temperature =
       Temperature{config.number("attn_scale").value_or(0.1),
@@ -80,7 +106,7 @@ static void readChunks(TableReader &config, DecoderShape &shape) {
   for (auto [i, kind] : llvm::enumerate(shape.kinds)) {
     const bool isTurned =
         turned.empty() ? (int64_t(i) + 1) % interval != 0 : turned[i] != 0;
-    kind.chunk = isTurned ? chunk : 0;
+    kind.chunk = (chunked.empty() ? isTurned : chunked[i]) ? chunk : 0;
     kind.rotation =
         isTurned ? LayerKind::Rotation::Whole : LayerKind::Rotation::None;
     kind.hasTemperature = !isTurned && isTuned;

@@ -118,7 +118,7 @@ static void checkRule(TableReader &config, const Architecture &architecture,
 void modelc::readWindows(TableReader &config, const Architecture &architecture,
                          DecoderShape &shape) {
   std::optional<int64_t> size = readSize(config, architecture);
-  const Node *types = config.array(kTypes);
+  const Node *types = architecture.hasChunks ? nullptr : config.array(kTypes);
   const std::vector<bool> ruled = byRule(config, architecture, shape);
   shape.kinds.assign(shape.layers, {});
   if (config.getSource().failed) {
