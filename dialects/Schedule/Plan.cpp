@@ -38,6 +38,11 @@ LogicalResult ScheduleDialect::verifyOperationAttribute(Operation *op,
   if (!plan) {
     return op->emitOpError("expected a function as plan");
   }
+  auto list = op->getAttrOfType<ArrayAttr>("arg_names");
+  if (list && !llvm::all_of(list, llvm::IsaPred<StringAttr>)) {
+    return op->emitOpError("expected the names of sizes in 'arg_names', got ")
+           << list;
+  }
   SmallVector<StringRef> names = sizeNamesOf(op);
   bool areSizes = llvm::all_of(plan.getArgumentTypes(),
                                [](Type type) { return type.isIndex(); });

@@ -191,3 +191,10 @@ func.func @plan(%n: index, %m: index) attributes {schedule.plan, arg_names = ["n
 // expected-error @+1 {{expected a function as plan}}
 module attributes {schedule.plan} {
 }
+
+// -----
+
+// expected-error @+1 {{expected the names of sizes in 'arg_names', got ["n", []]}}
+func.func @plan(%n: index, %m: index) attributes {schedule.plan, arg_names = ["n", []]} {
+  return
+}
