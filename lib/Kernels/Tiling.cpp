@@ -146,7 +146,7 @@ SampleTile Tiling::sample(const SampleShape &shape) const {
 
 PlaceTile Tiling::place(const SlotShape &shape) const {
   // A lane holds 32 of what pairs and experts are compared to at most.
-  constexpr int64_t kLanes = 256, kPerLane = 32;
+  constexpr int64_t kLanes = 512, kPerLane = 32;
   const auto experts = static_cast<int64_t>(llvm::PowerOf2Ceil(shape.experts));
   PlaceTile tile;
   tile.waves = kLanes / target.execution.waveSize;

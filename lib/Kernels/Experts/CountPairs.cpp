@@ -38,8 +38,8 @@ Value Pairs::expertsBelow(Scalar pair) const {
   return ofThisRank(loaded, pair, false);
 }
 
-Value Pairs::expertsBeside(Scalar pair) const {
-  Value loaded = k.load("chosen", {1, tile.step},
+Value Pairs::expertsBeside(Scalar pair, int64_t count) const {
+  Value loaded = k.load("chosen", {1, count},
                         at(chosen, {k.constant(0), pair})
                             .walks(0, 1)
                             .valid({k.constant(INT32_MAX), sizes.pairs}));
@@ -60,7 +60,7 @@ Value Pairs::countIn(Scalar chunk) const {
     return {k.map("counts", k.i32(), {sums[0], more},
                   [](Element e) { return e[0] + e[1]; })};
   };
-  return k.loop("step", steps(), "", {{"counts", zero}}, body)[0];
+  return k.loop("step", steps(tile.step), "", {{"counts", zero}}, body)[0];
 }
 
 KernelOp kernels::buildCountPairs(OpBuilder &builder, const Label &label,

@@ -30,17 +30,22 @@ struct Pairs {
   Scalar firstPair(Scalar chunk) const {
     return chunk * static_cast<double>(tile.chunk);
   }
-  /// Of a chunk.
-  Scalar steps() const { return k.constant(tile.chunk / tile.step); }
+  /// Of a chunk: so many pairs at a time. One workgroup that owns all of them
+  /// goes no further than they do.
+  Scalar steps(int64_t together) const {
+    Scalar most = k.constant(llvm::divideCeil(tile.chunk, together));
+    return shape.isWhole ? minimum(ceilDiv(sizes.pairs, together), most) : most;
+  }
 
   /// Makes the numbers of experts.
   void numberExperts();
   /// A tile of pairs from that one on, one below the other. They lie one after
   /// the other in memory: the columns of a token go on in the next.
   Place pairsAt(mlir::Value buffer, Scalar pair) const;
-  /// The experts of so many pairs, one below the other or side by side.
+  /// The experts of the pairs of a step, one below the other, or of so many
+  /// side by side.
   mlir::Value expertsBelow(Scalar pair) const;
-  mlir::Value expertsBeside(Scalar pair) const;
+  mlir::Value expertsBeside(Scalar pair, int64_t count) const;
   /// 1 where a row's number is that of the column's expert, else 0.
   mlir::Value isOf(mlir::Value numberOfRow) const;
   /// How many pairs of a chunk each expert has, 1 x columns.

@@ -21,9 +21,10 @@ using namespace modelc;
 using namespace modelc::kernels;
 using namespace modelc::schedule;
 
-/// Experts whose counts are rows while those of the others are columns, and
-/// chunks that are read at a time.
-static constexpr int64_t kExpertsTogether = 32, kChunksTogether = 8;
+/// Experts whose counts are rows while those of the others are columns, pairs
+/// that these are compared with, and chunks that are read at a time.
+static constexpr int64_t kExpertsTogether = 32, kPairsTogether = 256,
+                         kChunksTogether = 8;
 
 namespace {
 /// What a kernel knows of all pairs.
@@ -91,10 +92,11 @@ Value Placing::countsOf(Scalar firstExpert) {
                   [](Element e) { return e[0] + e[1]; })};
   };
   if (!counts) {
-    return k.loop("step", steps(), "", {{"counts", zero}},
+    int64_t together = std::min(tile.chunk, kPairsTogether);
+    return k.loop("step", steps(together), "", {{"counts", zero}},
                   [&](Scalar step, ValueRange sums) {
-                    Scalar pair = step * static_cast<double>(tile.step);
-                    Value row = expertsBeside(pair);
+                    Scalar pair = step * static_cast<double>(together);
+                    Value row = expertsBeside(pair, together);
                     Value spread = zeros(kExpertsTogether, 1);
                     Value is =
                         k.map("is", k.i32(), {row, spread}, [&](Element e) {
@@ -159,11 +161,11 @@ void Placing::placePairs(Value pairSlots, Value slotTokens) {
     Value is = isOf(of);
     Value start = k.map("start", k.i32(), {is, carried[0]},
                         [](Element e) { return e[0] * e[1]; });
-    Value earlier =
-        k.map("earlier", k.i32(), {of, expertsBeside(pair)}, [&](Element e) {
-          return select(e.column < e.row, isEqual(e[0], e[1]),
-                        k.integer(k.i32(), 0));
-        });
+    Value earlier = k.map("earlier", k.i32(),
+                          {of, expertsBeside(pair, tile.step)}, [&](Element e) {
+                            return select(e.column < e.row, isEqual(e[0], e[1]),
+                                          k.integer(k.i32(), 0));
+                          });
     Value slots = k.map("slots", k.i32(),
                         {k.reduce("start", Combiner::Add, start, 1),
                          k.reduce("earlier", Combiner::Add, earlier, 1), of},
@@ -186,7 +188,7 @@ void Placing::placePairs(Value pairSlots, Value slotTokens) {
                   {carried[0], k.reduce("more", Combiner::Add, is, 0)},
                   [](Element e) { return e[0] + e[1]; })};
   };
-  k.loop("step", steps(), "", {{"next", firstSlots}}, body);
+  k.loop("step", steps(tile.step), "", {{"next", firstSlots}}, body);
 }
 
 /// The experts of so many tiles, counted: of the experts those that end before.
