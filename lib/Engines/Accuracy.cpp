@@ -57,7 +57,8 @@ static std::string groupOf(const MeasuredRow &row) {
   std::string types = row.cacheType == row.type
                           ? row.type
                           : row.type + ", cache " + row.cacheType;
-  return row.chip + ", " + nameOf(row.kind).str() + ", " + types;
+  std::string load = row.load.empty() ? "" : " " + row.load;
+  return row.chip + ", " + nameOf(row.kind).str() + load + ", " + types;
 }
 
 /// Of each group and source: the time of rows of next to no work, where that is
@@ -182,6 +183,9 @@ static std::string sizesOf(const MeasuredRow &row) {
   llvm::raw_string_ostream os(text);
   if (row.kind == Measurement::Linear) {
     os << "m " << row.m << ", n " << row.n << ", k " << row.k;
+  } else if (row.kind == Measurement::Experts) {
+    os << row.m << " tokens, " << row.topK << " of " << row.experts
+       << " experts, " << row.n << " x " << row.k;
   } else if (row.elements > 0) {
     os << row.elements << " elements, " << row.devices << " devices";
   } else {

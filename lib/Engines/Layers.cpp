@@ -5,10 +5,6 @@
 using namespace mlir;
 using namespace modelc;
 
-bool modelc::isAttention(const MeasuredRow &row) {
-  return row.kind == Measurement::Prefill || row.kind == Measurement::Decode;
-}
-
 Target modelc::asAlone(Target target) {
   target.launch.startsEarly = false;
   target.launch.graphReplay = 0;
@@ -22,8 +18,10 @@ LayerHabits::LayerHabits(const MeasuredRow &row, const Target &target,
       layer(firstOf(engines.layers, row.source, target.identity.family,
                     row.type)) {
   startsEarly = row.isLayer && layer && layer->startsEarly;
-  scalesTensor = row.isLayer && layer && layer->scalesTensor;
-  isOfLibrary = row.isLayer && row.isUnquantised() && libraryGap() > 0;
+  bool isLinear = row.kind == Measurement::Linear;
+  scalesTensor = isLinear && row.isLayer && layer && layer->scalesTensor;
+  isOfLibrary =
+      isLinear && row.isLayer && row.isUnquantised() && libraryGap() > 0;
 }
 
 Target modelc::asEnginesRun(const MeasuredRow &row, Target target,
@@ -38,7 +36,7 @@ Target modelc::asEnginesRun(const MeasuredRow &row, Target target,
   double gap = habits.startsEarly   ? launch.gap
                : habits.isOfLibrary ? habits.libraryGap()
                                     : habits.gap();
-  if ((row.isLayer || isAttention(row)) && gap > 0) {
+  if ((row.isLayer || row.isAttention()) && gap > 0) {
     launch.gap = gap;
     launch.workgroup = 0; // theirs go on from tile to tile
     return asAlone(target);
@@ -48,6 +46,9 @@ Target modelc::asEnginesRun(const MeasuredRow &row, Target target,
 
 bool modelc::staysInCache(const MeasuredRow &row, const Target &target) {
   const Cache &cache = target.cache;
+  if (row.kind == Measurement::Experts && !row.isLayer) {
+    return false; // each run has copies of its own
+  }
   return row.bytesOfTurn(cache.l2Bytes) <=
          std::max<double>(cache.l2Bytes, cache.llcBytes);
 }
@@ -77,9 +78,12 @@ static bool isForHeads(const EngineAttention &engine, const MeasuredRow &row) {
 const EngineAttention *modelc::attentionOf(const MeasuredRow &row,
                                            const Target &target,
                                            const Engines &engines) {
+  if (!row.isAttention() || row.isLatent()) {
+    return nullptr;
+  }
   StringRef phase = row.kind == Measurement::Prefill ? "prefill" : "decode";
   for (const EngineAttention &engine : engines.attentions) {
-    if (isAttention(row) && engine.phase == phase &&
+    if (engine.phase == phase &&
         engine.scope.holds(row.source, target.identity.family, row.type) &&
         llvm::is_contained(engine.caches, row.cacheType) &&
         isForHeads(engine, row)) {
@@ -90,7 +94,7 @@ const EngineAttention *modelc::attentionOf(const MeasuredRow &row,
 }
 
 double modelc::secondsOfReplay(const MeasuredRow &row, const Target &target) {
-  if (!row.isLayer && !isAttention(row)) {
+  if (!row.isLayer && !row.isAttention()) {
     return 0;
   }
   const Launch &launch = target.launch;

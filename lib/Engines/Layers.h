@@ -13,8 +13,6 @@
 
 namespace modelc {
 
-bool isAttention(const MeasuredRow &row);
-
 /// What is measured alone has found nothing in its cache that it asked for
 /// while another kernel ran, and runs again and again: the board does not idle
 /// between, so its clock is that of its own work.

@@ -7,6 +7,12 @@
 //   product     chip | gpu, dtype | gemm_dtype, m, n, k
 //   attention   gpu, attn_dtype, kv_cache_dtype, batch_size, isl, step,
 //               num_heads, num_key_value_heads, head_dim, window_size
+//   experts     gpu, moe_dtype, num_tokens, hidden_size, inter_size, topk,
+//               num_experts, moe_tp_size, moe_ep_size, distribution, kernel |
+//               chip, act_dtype, weight_dtype, quant, tokens, model_dim,
+//               inter_dim (of a rank), topk, experts
+//   latent      gpu, mla_dtype, kv_cache_dtype, batch_size, isl, step,
+//               num_heads
 //   all-reduce  gpu, allreduce_dtype (a kernel) | nccl_dtype (the vendor's
 //               library), num_gpus, message_size in elements
 //   time        latency_ms | latency_us, by a source
@@ -24,7 +30,16 @@
 
 namespace modelc {
 
-enum class Measurement { Linear, Prefill, Decode, AllReduce, Collective };
+enum class Measurement {
+  Linear,
+  Prefill,
+  Decode,
+  LatentPrefill,
+  LatentDecode,
+  Experts,
+  AllReduce,
+  Collective
+};
 /// "linear", "prefill attention", ...
 llvm::StringRef nameOf(Measurement kind);
 
@@ -34,7 +49,8 @@ struct MeasuredRow {
   std::string chip;
   std::string type, cacheType; ///< as the file spells them
   std::string source;          ///< the software that was timed, if it is named
-  int64_t m = 0, n = 0, k = 0; ///< of a linear
+  /// Of a linear; of experts, whose matrices are n x k: m tokens.
+  int64_t m = 0, n = 0, k = 0;
   /// Of a linear: timed as a layer of an engine, which quantises what it reads,
   /// several layers in turn; else the kernel alone.
   bool isLayer = false;
@@ -43,6 +59,10 @@ struct MeasuredRow {
   int64_t sequences = 0, newTokens = 0, past = 0;
   int64_t heads = 0, kvHeads = 0, headDim = 0, window = 0;
   int64_t devices = 1, elements = 0; ///< of an all-reduce, for each device
+  /// Of experts: all, those of a token, ranks that share them.
+  int64_t experts = 0, topK = 0, expertRanks = 1;
+  std::string load;   ///< of experts: how tokens fall on them, an ExpertLoad
+  std::string kernel; ///< of experts: what the table calls it, or empty
   double seconds = 0;
   const Collector *collector = nullptr; ///< who timed it, of the given engines
 
@@ -67,6 +87,13 @@ struct MeasuredRow {
   /// Floating point operations, and bytes that must be read or written once.
   double flop() const;
   double bytes() const;
+  /// Attention of any kind; of one latent vector for all heads.
+  bool isAttention() const;
+  bool isLatent() const;
+  /// Of experts: those that any token goes to.
+  double expertsHit() const;
+  /// Of experts: whether choosing them is in the time.
+  bool routes() const { return isLayer; }
   /// Of attention: keys that the new tokens of a sequence see any of.
   int64_t keysSeen() const;
   /// Of attention: whether no window is shorter than the context.
@@ -97,6 +124,15 @@ readMeasurements(llvm::StringRef path, const Engines &engines,
 mlir::OwningOpRef<mlir::ModuleOp> graphOf(const MeasuredRow &row, bool narrows,
                                           mlir::MLIRContext *context);
 inline constexpr llvm::StringLiteral kSubject = "subject";
+
+/// Text of the graphs of experts and of latent attention, for graphOf.
+std::string graphOfExperts(const MeasuredRow &row);
+std::string graphOfLatent(const MeasuredRow &row);
+/// Columns of latent attention as DeepSeek V3 has it: of the latent vector of a
+/// token, of its rotated part, and of a head's keys and values without it.
+struct LatentColumns {
+  static constexpr int64_t latent = 512, rotated = 64, head = 128;
+};
 
 } // namespace modelc
 

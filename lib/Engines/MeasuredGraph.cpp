@@ -181,7 +181,9 @@ static std::string allReduce(const MeasuredRow &row) {
 
 OwningOpRef<ModuleOp> modelc::graphOf(const MeasuredRow &row, bool narrows,
                                       MLIRContext *context) {
-  std::string text = row.kind == Measurement::Linear ? linear(row)
+  std::string text = row.kind == Measurement::Linear    ? linear(row)
+                     : row.kind == Measurement::Experts ? graphOfExperts(row)
+                     : row.isLatent()                   ? graphOfLatent(row)
                      : row.kind == Measurement::AllReduce
                          ? allReduce(row)
                          : attention(row, narrows);

@@ -4,6 +4,7 @@
 
 #include "dialects/Schedule/Schedule.h"
 #include "lib/Cost/Cost.h"
+#include "lib/Cost/ExpertLoad.h"
 #include "lib/Engines/Layers.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
@@ -50,16 +51,20 @@ private:
 /// Tokens in a page of the cache, as graphOf builds it.
 static constexpr int64_t kPage = 64;
 
+static bool isPrefill(const MeasuredRow &row) {
+  return row.kind == Measurement::Prefill ||
+         row.kind == Measurement::LatentPrefill;
+}
+
 ServedSizes ShapePredictor::sizesOfAll() const {
   ServedSizes sizes;
   for (const RowPrediction &prediction : rows) {
     const MeasuredRow &row = *prediction.row;
     sizes.sequences = std::max(sizes.sequences,
-                               isAttention(row) ? row.sequences : row.rows());
+                               row.isAttention() ? row.sequences : row.rows());
     // Kernels serve the tokens of all sequences of a prefill step.
-    sizes.tokens =
-        std::max({sizes.tokens, row.past + row.newTokens,
-                  row.kind == Measurement::Prefill ? row.rows() : int64_t(1)});
+    sizes.tokens = std::max({sizes.tokens, row.past + row.newTokens,
+                             isPrefill(row) ? row.rows() : int64_t(1)});
   }
   return sizes;
 }
@@ -68,13 +73,17 @@ Bindings ShapePredictor::bindingsOf(const MeasuredRow &row) const {
   int64_t sequences = row.sequences > 0 ? row.sequences : row.rows();
   int64_t context = std::max<int64_t>(row.past + row.newTokens, 1);
   double pages = llvm::divideCeil(context, kPage);
-  return {{"tokens", row.rows()},
-          {"sequences", sequences},
-          {"longest", std::max<int64_t>(row.newTokens, 1)},
-          {"context", context},
-          {"pages_per_sequence", pages},
-          {"cache_rows", pages * kPage * sequences},
-          {"rank", 0}};
+  Bindings bindings = {{"tokens", row.rows()},
+                       {"sequences", sequences},
+                       {"longest", std::max<int64_t>(row.newTokens, 1)},
+                       {"context", context},
+                       {"pages_per_sequence", pages},
+                       {"cache_rows", pages * kPage * sequences},
+                       {"rank", 0}};
+  if (row.kind == Measurement::Experts) {
+    bindings.merge(ExpertLoad::parse(row.load)->symbols());
+  }
+  return bindings;
 }
 
 static bool isMeasured(const MeasuredRow &row, StringRef label) {
@@ -82,6 +91,14 @@ static bool isMeasured(const MeasuredRow &row, StringRef label) {
   case Measurement::Linear:
     return label.starts_with(kSubject) ||
            (row.isLayer && label.ends_with("quantise"));
+  case Measurement::Experts:
+    return label.starts_with(kSubject) || (row.routes() && label == "route");
+  case Measurement::LatentPrefill:
+  case Measurement::LatentDecode:
+    // The products with what makes keys and values are timed as linears.
+    return label == "rope" || label == "latent_append" ||
+           (label.starts_with("latent_attention") &&
+            !label.ends_with("_absorb") && !label.ends_with("_expand"));
   case Measurement::AllReduce:
   case Measurement::Collective:
     return label.starts_with(kSubject) && label.ends_with("all_reduce");
@@ -238,7 +255,8 @@ static void predictShape(ArrayRef<RowPrediction *> rows, const Target &target,
 }
 
 double modelc::matrixPeak(StringRef type, const Target &target) {
-  StringRef prefix = type.contains("fp8")                 ? "f8"
+  StringRef prefix = type == "w4a16_mxfp4"                ? "bf16"
+                     : type.contains("fp8")               ? "f8"
                      : type == "mxfp6"                    ? "f6"
                      : type == "mxfp4" || type == "nvfp4" ? "f4"
                                                           : "bf16";
