@@ -95,6 +95,7 @@ int modelc::emitMain(int argc, char **argv) {
   DialectRegistry registry;
   registerEverything(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  context.printOpOnDiagnostic(false); // the place says enough
   std::unique_ptr<llvm::MemoryBuffer> text = readIr(input, llvm::errs());
   if (!text) {
     return kInputError;

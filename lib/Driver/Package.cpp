@@ -268,6 +268,7 @@ int modelc::explain(const ExplainOptions &options, llvm::raw_ostream &out,
   DialectRegistry registry;
   registerEverything(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  context.printOpOnDiagnostic(false); // the place says enough
   std::unique_ptr<llvm::MemoryBuffer> text =
       readIr(fileOf(options.folder, kSchedule), errors);
   if (!text) {
