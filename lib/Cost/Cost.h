@@ -15,6 +15,7 @@
 #ifndef LIB_COST_COST_H
 #define LIB_COST_COST_H
 
+#include "lib/Cost/ExpertLoad.h"
 #include "lib/Cost/StepShape.h"
 #include "lib/Hardware/Hardware.h"
 #include "llvm/ADT/SmallVector.h"

@@ -2,7 +2,7 @@
 
 #include "lib/Engines/Measured.h"
 
-#include "lib/Cost/ExpertLoad.h"
+#include "lib/Cost/Cost.h"
 
 #include <cmath>
 

@@ -4,7 +4,6 @@
 
 #include "dialects/Schedule/Schedule.h"
 #include "lib/Cost/Cost.h"
-#include "lib/Cost/ExpertLoad.h"
 #include "lib/Engines/Layers.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
