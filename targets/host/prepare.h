@@ -58,7 +58,9 @@ inline int prepare(const mc_binding *weight, int64_t layer, int rank,
     if (int status = Preparation(one, own, rank, CheckpointView::read, &view,
                                  static_cast<char *>(out) + expert * bytes)
                          .run()) {
-      return status;
+      return view.mistake.empty() ? status
+                                  : fail(MC_BAD_ARGUMENT, "%s: %s",
+                                         weight->name, view.mistake.c_str());
     }
   }
   return MC_OK;

@@ -22,6 +22,9 @@ public:
                  void *context)
       : source(source), expert(expert), given(given), context(context) {}
 
+  /// What is wrong with a tensor that is there; empty: nothing.
+  std::string mistake;
+
   /// An `mc_read` of a view.
   static int read(void *view, const char *name, mc_tensor *tensor) {
     return static_cast<CheckpointView *>(view)->readNamed(name, *tensor);
@@ -63,7 +66,14 @@ private:
       transpose(tensor, buffers[what]);
     }
     if ((source.isInterleaved || source.isInHalves) && rowsOf(tensor) > 1) {
-      separate(tensor, part.dim == 0 ? part.parts : 1, buffers[what]);
+      const int64_t parts = part.dim == 0 ? part.parts : 1;
+      if (rowsOf(tensor) % (2 * parts)) {
+        mistake = "expected as many rows of gate as of up in each of " +
+                  std::to_string(parts) + " parts of " + part.name + ", got " +
+                  std::to_string(rowsOf(tensor)) + " rows";
+        return 1;
+      }
+      separate(tensor, parts, buffers[what]);
     }
     return what.empty() && source.isDequantised && isNarrow(tensor)
                ? dequantise(part, tensor)

@@ -65,6 +65,9 @@ class View:
             bits = bits.T
         if (self.source.interleaved or self.source.halves) and bits.ndim and bits.shape[0] > 1:
             parts = part.parts if part.dim == 0 else 1
+            if len(bits) % (2 * parts):
+                raise ValueError(f"{self.preparation.weight.name}: expected as many rows of gate as of up in each of "
+                                 f"{parts} parts of {part.name}, got {len(bits)} rows")
             counts, axes = ((2, parts, -1), (0, 1)) if self.source.halves else ((parts, -1, 2), (1, 2))
             bits = np.swapaxes(bits.reshape(*counts, *bits.shape[1:]), *axes).reshape(bits.shape)
         bits = np.ascontiguousarray(bits)

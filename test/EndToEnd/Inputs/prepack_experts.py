@@ -99,3 +99,5 @@ check_other_names()
 check_groups()
 prepared({"w.0": counted(2, 2)}, '["w.{expert}"] experts 2', "f32", [2, 2, 2])
 prepared({}, '["w.{expert}"] experts 3', "f32", [4, 2, 2])
+for turns in "interleaved", "halves":
+    prepared({"gu": counted(1, 4, 1)}, f'["gu" split 1 of 4] experts 1 {turns}', "f32", [1, 1, 1], 1)

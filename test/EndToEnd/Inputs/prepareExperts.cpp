@@ -251,6 +251,11 @@ void checkMistakes() {
   prepared<float>(c, "[\"w.{expert}\"] experts 3", MC_F32, {4, 2, 2});
   prepared<float>(c, "[\"w.{expert}\" split 0 of 2] experts 1", MC_F32,
                   {1, 2, 2});
+  add(c, "gu", MC_F32, {1, 4, 1}, counted(4));
+  for (const char *order : {"interleaved", "halves"}) {
+    prepared<float>(c, std::string("[\"gu\" split 1 of 4] experts 1 ") + order,
+                    MC_F32, {1, 1, 1}, 1);
+  }
 }
 
 } // namespace
