@@ -17,11 +17,10 @@ LayerHabits::LayerHabits(const MeasuredRow &row, const Target &target,
                      row.type)),
       layer(firstOf(engines.layers, row.source, target.identity.family,
                     row.type)) {
-  startsEarly = row.isLayer && layer && layer->startsEarly;
-  bool isLinear = row.kind == Measurement::Linear;
-  scalesTensor = isLinear && row.isLayer && layer && layer->scalesTensor;
-  isOfLibrary =
-      isLinear && row.isLayer && row.isUnquantised() && libraryGap() > 0;
+  bool isLinear = row.isLayer && row.kind == Measurement::Linear;
+  startsEarly = isLinear && layer && layer->startsEarly;
+  scalesTensor = isLinear && layer && layer->scalesTensor;
+  isOfLibrary = isLinear && row.isUnquantised() && libraryGap() > 0;
 }
 
 Target modelc::asEnginesRun(const MeasuredRow &row, Target target,

@@ -7,10 +7,7 @@
 #include <cmath>
 
 using namespace modelc;
-using llvm::FailureOr;
-using llvm::SmallVector;
 using llvm::StringRef;
-using llvm::Twine;
 
 StringRef modelc::nameOf(Measurement kind) {
   switch (kind) {
@@ -38,13 +35,11 @@ StringRef modelc::nameOf(Measurement kind) {
 static double bytesOf(StringRef type) {
   return type == "bf16" || type == "bfloat16" || type == "half"   ? 2
          : type == "fp8" || type == "fp8_block" || type == "int8" ? 1
-         : type == "mxfp8" ? 8.25 / 8 // a scale of 8 bits for 32 numbers
-         : type == "mxfp6" ? 6.25 / 8
-         : type == "mxfp4" || type.ends_with("_mxfp4") ||
-                 type == "w4a8_mxfp4_mxfp8"
-             ? 4.25 / 8
-         : type == "nvfp4" ? 4.5 / 8 // for 16
-                           : 0;
+         : type == "mxfp8"        ? 8.25 / 8 // a scale of 8 bits for 32 numbers
+         : type == "mxfp6"        ? 6.25 / 8
+         : type.contains("mxfp4") ? 4.25 / 8
+         : type == "nvfp4"        ? 4.5 / 8 // for 16
+                                  : 0;
 }
 
 bool MeasuredRow::isUnquantised() const { return bytesOf(type) == 2; }

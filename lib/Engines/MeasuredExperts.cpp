@@ -10,36 +10,32 @@ using llvm::formatv;
 using llvm::StringRef;
 
 namespace {
-/// How the matrices of experts are held.
+/// How the matrices of experts are held, by the type of a row.
 struct ExpertFormat {
-  std::string number;  // of the matrices
-  std::string inputs;  // what they meet is quantised to; empty: it is not
-  std::string scale;   // of a block; empty: one of each row, if any
-  int64_t rows = 1;    // of the matrix that share a scale
-  int64_t columns = 0; // numbers that share one; 0: all of a row
+  StringRef type;
+  StringRef number;    ///< of the matrices
+  StringRef inputs;    ///< what they meet is quantised to; empty: it is not
+  StringRef scale;     ///< of a block; empty: one of each row, if any
+  int64_t rows = 1;    ///< of the matrix that share a scale
+  int64_t columns = 0; ///< numbers that share one; 0: all of a row
 };
 } // namespace
 
 static ExpertFormat formatOf(StringRef type) {
-  if (type == "fp8") {
-    return {"f8E4M3FN", "f8E4M3FN", "", 1, 0};
+  static const ExpertFormat kFormats[] = {
+      {"fp8", "f8E4M3FN", "f8E4M3FN", ""},
+      {"fp8_block", "f8E4M3FN", "f8E4M3FN", "f32", 128, 128},
+      {"mxfp8", "f8E4M3FN", "f8E4M3FN", "f8E8M0FNU", 1, 32},
+      {"mxfp4", "f4E2M1FN", "f4E2M1FN", "f8E8M0FNU", 1, 32},
+      {"nvfp4", "f4E2M1FN", "f4E2M1FN", "f8E4M3FN", 1, 16},
+      {"w4a8_mxfp4_mxfp8", "f4E2M1FN", "f8E4M3FN", "f8E8M0FNU", 1, 32},
+  };
+  for (const ExpertFormat &format : kFormats) {
+    if (format.type == type) {
+      return format;
+    }
   }
-  if (type == "fp8_block") {
-    return {"f8E4M3FN", "f8E4M3FN", "f32", 128, 128};
-  }
-  if (type == "nvfp4") {
-    return {"f4E2M1FN", "f4E2M1FN", "f8E4M3FN", 1, 16};
-  }
-  if (type == "mxfp8") {
-    return {"f8E4M3FN", "f8E4M3FN", "f8E8M0FNU", 1, 32};
-  }
-  if (type == "mxfp4") {
-    return {"f4E2M1FN", "f4E2M1FN", "f8E8M0FNU", 1, 32};
-  }
-  if (type == "w4a8_mxfp4_mxfp8") {
-    return {"f4E2M1FN", "f8E4M3FN", "f8E8M0FNU", 1, 32};
-  }
-  return {"bf16", "", "", 1, 0};
+  return {type, "bf16", "", ""};
 }
 
 namespace {
@@ -52,7 +48,8 @@ struct ExpertMatrix {
                int64_t rows, int64_t columns, StringRef parts) {
     type = formatv("tensor<{0}x{1}x{2}x{3}>", experts, rows, columns,
                    format.number);
-    std::string blocks = format.scale.empty() ? "" : " blocks " + format.scale;
+    std::string blocks =
+        format.scale.empty() ? "" : (" blocks " + format.scale).str();
     std::string held =
         format.inputs.empty()
             ? ""
@@ -89,7 +86,8 @@ std::string modelc::graphOfExperts(const MeasuredRow &row) {
   ExpertMatrix down("down", format, row.experts, row.k, row.n, "");
   std::string scaled, scaledTypes;
   if (!format.inputs.empty()) {
-    scaled = " scaled %gate_up_scale, %down_scale inputs " + format.inputs;
+    scaled =
+        " scaled %gate_up_scale, %down_scale inputs " + format.inputs.str();
     scaledTypes = ", " + gateUp.scaleType + ", " + down.scaleType;
   }
   return formatv(R"(
