@@ -144,11 +144,13 @@ llvm::LogicalResult BoundsScanner::fail(size_t place,
   return llvm::failure();
 }
 
-/// The elements of a vector, as written behind its name: "<4x[8]xf32>"; those
-/// of more than are ever allowed are not counted on.
+/// The elements of a vector, as written behind its name: "<4x[8]xf32>"; more
+/// than are allowed are not counted on.
 static uint64_t elementsOf(llvm::StringRef shape) {
   uint64_t elements = 1, size = 0;
-  shape.consume_front("<");
+  if (!shape.consume_front("<")) {
+    return 0;
+  }
   while (elements <= kMostElements) {
     shape = shape.ltrim(" \t\n\r[]x");
     if (shape.consumeInteger(10, size)) {
